@@ -1,0 +1,103 @@
+"""The canonical form of a request and its content hash; docs/content-hash.md is its specification."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from functools import lru_cache
+from hashlib import sha256
+from typing import TYPE_CHECKING, Final
+
+import rfc8785
+
+from processors.spec import RenderSpec, normalise
+
+if TYPE_CHECKING:
+    from schemas.events import RenderRequested
+
+HASH_DOMAIN: Final = b"qr-render/1\n"
+INVALID_DOMAIN: Final = b"qr-invalid/1\n"
+
+_MEMO_CONTENT: Final = 2_048
+_MEMO_ENTRIES: Final = 4_096
+"""Repeated requests find their hash in about 1 us instead of 30. Both bounds together keep the
+memo under 30 MB; longer contents, rare and up to 1 MiB each, are hashed anew."""
+
+
+def canonical_bytes(spec: RenderSpec) -> bytes:
+    """RFC 8785 JSON of every output-affecting field, UTF-8.
+
+    The content is the member `content`, a string, where its bytes are valid UTF-8
+    (RFC 3629); otherwise `content_base64` with the padded standard alphabet
+    (RFC 4648 section 4). One content has exactly one of the two.
+    """
+    members: dict[str, str | bool | float | None] = {
+        "boost": spec.boost,
+        "dark": spec.dark,
+        "error_correction": spec.error_correction,
+        "format": spec.format,
+        "light": spec.light,
+        "margin": spec.margin,
+        "profile": spec.profile,
+        "scale": spec.scale,
+        "size": spec.size,
+    }
+    try:
+        members["content"] = spec.content.decode()
+    except UnicodeDecodeError:
+        members["content_base64"] = b64encode(spec.content).decode()
+    return rfc8785.dumps(members)
+
+
+def content_hash(spec: RenderSpec) -> str:
+    """SHA-256 of `qr-render/1\\n` and the canonical bytes, as 64 lower-case hex digits."""
+    return sha256(HASH_DOMAIN + canonical_bytes(spec)).hexdigest()
+
+
+def invalid_key(request_id: str) -> str:
+    """Key of a request that has no canonical form: SHA-256 of `qr-invalid/1\\n` and its id, in hex.
+
+    The id is UTF-8; an unpaired surrogate, which no record can hold, is encoded as
+    its three bytes so that a publisher can still name the request in its log.
+    """
+    return sha256(INVALID_DOMAIN + request_id.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def identify(request: RenderRequested) -> tuple[RenderSpec, str]:
+    """Return spec and content hash from the output-affecting fields alone.
+
+    Raises RequestRefused where they have no canonical form (never memoised).
+    """
+    identified = _memoised if len(request.content) <= _MEMO_CONTENT else _identified
+    return identified(
+        request.content,
+        request.format,
+        request.error_correction,
+        request.boost,
+        request.scale,
+        request.size,
+        request.margin,
+        request.dark,
+        request.light,
+        request.profile,
+    )
+
+
+def _identified(
+    content: str | bytes,
+    format_: str,
+    error_correction: str,
+    boost: bool,  # noqa: FBT001 - a field of the request, not a switch
+    scale: float | None,
+    size: float | None,
+    margin: float,
+    dark: str | None,
+    light: str | None,
+    profile: str,
+) -> tuple[RenderSpec, str]:
+    spec = normalise(
+        content, format_, error_correction, boost, scale, size, margin, dark, light, profile
+    )
+    return spec, content_hash(spec)
+
+
+_memoised = lru_cache(maxsize=_MEMO_ENTRIES)(_identified)

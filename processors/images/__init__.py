@@ -1,0 +1,1 @@
+"""Image files of a symbol, one format a module."""

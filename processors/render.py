@@ -1,0 +1,87 @@
+"""Make the artifact of a spec: symbol, reading back, file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from processors.errors import RenderError, RenderRefused
+from processors.images import png, svg
+from processors.images.layout import lay_out
+from processors.profile import PROFILES
+from processors.symbol import make_symbol
+from processors.verify import check_colours, verify
+
+if TYPE_CHECKING:
+    from processors.profile import Profile
+    from processors.spec import RenderSpec
+    from schemas.events import Verification
+
+AVAILABLE: Final = ("png", "svg")
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A finished artifact and its facts.
+
+    version: 1 to 40. error_correction: as reached, at least as asked. mask: 0 to 7.
+    renderer: name and version of what made the symbol.
+    """
+
+    artifact: bytes
+    media_type: str
+    version: int
+    error_correction: str
+    mask: int
+    verification: Verification
+    renderer: str
+
+
+def render(spec: RenderSpec) -> Rendered:
+    """Render a spec: the same bytes on every worker, read back before they are returned.
+
+    Raises RenderRefused, and nothing else: an error that we do not know becomes
+    render_failed with its cause.
+    """
+    try:
+        return _rendered(spec, PROFILES[spec.profile])
+    except RenderError:
+        raise
+    except Exception as error:
+        raise RenderRefused(
+            "render_failed", f"the renderer raised {type(error).__name__}; see the worker's log"
+        ) from error
+
+
+def _rendered(spec: RenderSpec, profile: Profile) -> Rendered:
+    if spec.format not in AVAILABLE:
+        raise RenderRefused(
+            "format_unavailable",
+            f"profile {spec.profile} does not make {spec.format} yet; ask for "
+            f"{' or '.join(AVAILABLE)}",
+        )
+    check_colours(spec)
+    symbol = make_symbol(spec)
+    layout = lay_out(spec, symbol.side, profile.max_side_px)
+    verification = verify(spec, symbol, layout)
+    if spec.format == "png":
+        artifact = png.write_png(symbol.modules, layout, spec.dark, spec.light)
+        media_type = png.MEDIA_TYPE
+    else:
+        artifact = svg.write_svg(symbol.modules, spec.margin, layout, spec.dark, spec.light)
+        media_type = svg.MEDIA_TYPE
+    if len(artifact) > profile.max_artifact_bytes:
+        raise RenderRefused(
+            "output_too_large",
+            f"the {spec.format} has {len(artifact):,} bytes; at most "
+            f"{profile.max_artifact_bytes:,} are carried; ask for a smaller scale or size",
+        )
+    return Rendered(
+        artifact,
+        media_type,
+        symbol.version,
+        symbol.error_correction,
+        symbol.mask,
+        verification,
+        profile.renderer,
+    )

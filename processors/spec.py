@@ -1,0 +1,195 @@
+"""A request's output-affecting fields, checked and normalised.
+
+What fails here has no canonical form: there is no content hash to speak of, and the
+request is keyed by `canonical.invalid_key`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from processors.errors import RequestRefused, shown
+from processors.profile import PROFILES
+
+if TYPE_CHECKING:
+    from schemas.events import RenderRequested
+
+FORMATS: Final = ("png", "svg", "pdf", "eps", "txt")
+LEVELS: Final = ("l", "m", "q", "h")
+DELIVERIES: Final = ("inline", "reference")
+
+MAX_NAME_CHARACTERS: Final = 255
+MIN_SCALE: Final = 0.01
+MAX_NUMBER: Final = 1_000_000
+"""Bounds of scale, size and margin: wide enough for any image, and far inside the numbers that
+RFC 8785 (section 3.2.2.3) prints without an exponent in every language."""
+
+_SHORT_COLOUR: Final = re.compile(r"#[0-9a-fA-F]{3}", re.ASCII)
+_LONG_COLOUR: Final = re.compile(r"#[0-9a-fA-F]{6}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class RenderSpec:
+    """What to render, normalised; equal specs have equal content hashes.
+
+    content: the exact bytes that the symbol says. format, error_correction: lower
+    case. scale: px per module, or size: px of the whole side; exactly one is not
+    None. margin: modules. dark, light: `#rrggbb` in lower case, None is transparent.
+    Whole numbers are int.
+    """
+
+    content: bytes
+    format: str
+    error_correction: str
+    boost: bool
+    scale: float | None
+    size: int | None
+    margin: int
+    dark: str | None
+    light: str | None
+    profile: str
+
+
+def validate(request: RenderRequested) -> RenderSpec:
+    """Check a whole request. Raises RequestRefused where it has no canonical form."""
+    check_envelope(request)
+    return normalise(
+        request.content,
+        request.format,
+        request.error_correction,
+        request.boost,
+        request.scale,
+        request.size,
+        request.margin,
+        request.dark,
+        request.light,
+        request.profile,
+    )
+
+
+def check_envelope(request: RenderRequested) -> None:
+    """Check the fields that do not change the output. Raises RequestRefused."""
+    _check_name("request_id", request.request_id)
+    _check_name("tenant", request.tenant)
+    if request.idempotency_key is not None:
+        _check_name("idempotency_key", request.idempotency_key, nul_allowed=True)
+    if request.deliver not in DELIVERIES:
+        raise _one_of("deliver", request.deliver, DELIVERIES)
+
+
+def normalise(
+    content: str | bytes,
+    format_: str,
+    error_correction: str,
+    boost: bool,  # noqa: FBT001 - a field of the request, not a switch
+    scale: float | None,
+    size: float | None,
+    margin: float,
+    dark: str | None,
+    light: str | None,
+    profile: str,
+) -> RenderSpec:
+    """Check and normalise the output-affecting fields. Raises RequestRefused."""
+    payload = _content(content)
+    if profile not in PROFILES:
+        raise _one_of("profile", profile, tuple(PROFILES))
+    file_format = format_.lower()
+    if file_format not in FORMATS:
+        raise _one_of("format", format_, FORMATS)
+    level = error_correction.lower()
+    if level not in LEVELS:
+        raise _one_of("error_correction", error_correction, LEVELS)
+    if scale is not None and size is not None:
+        raise RequestRefused("invalid_option", "scale and size exclude each other; send one")
+    if size is None:
+        scale = _scale(8 if scale is None else scale, file_format)
+    return RenderSpec(
+        content=payload,
+        format=file_format,
+        error_correction=level,
+        boost=boost,
+        scale=scale,
+        size=None if size is None else _whole("size", size, 1, "pixels"),
+        margin=_whole("margin", margin, 0, "modules"),
+        dark=_colour("dark", dark),
+        light=_colour("light", light),
+        profile=profile,
+    )
+
+
+def _content(content: str | bytes) -> bytes:
+    if not content:
+        raise RequestRefused("content_empty")
+    if isinstance(content, bytes):
+        return content
+    try:
+        return content.encode()
+    except UnicodeEncodeError as error:
+        raise RequestRefused(
+            "invalid_content",
+            f"the content has an unpaired surrogate at character {error.start}, which UTF-8 cannot "
+            "hold; repair the text or send its bytes as content_base64",
+        ) from error
+
+
+def _check_name(field: str, value: str, *, nul_allowed: bool = False) -> None:
+    if not value:
+        raise RequestRefused("invalid_option", f"{field} is empty; give it a name")
+    if len(value) > MAX_NAME_CHARACTERS:
+        raise RequestRefused(
+            "invalid_option",
+            f"{field} has {len(value):,} characters; at most {MAX_NAME_CHARACTERS} are taken",
+        )
+    if not nul_allowed and "\x00" in value:
+        raise RequestRefused("invalid_option", f"{field} has a NUL character; leave it out")
+    if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
+        raise RequestRefused("invalid_option", f"{field} has an unpaired surrogate; repair it")
+
+
+def _scale(value: float, file_format: str) -> float:
+    if file_format == "png":
+        return _whole("scale", value, 1, "pixels for png")
+    number = _bounded("scale", value, MIN_SCALE, "pixels")
+    return int(number) if number.is_integer() else number
+
+
+def _whole(field: str, value: float, least: int, unit: str) -> int:
+    number = _bounded(field, value, least, unit)
+    if not number.is_integer():
+        raise RequestRefused(
+            "invalid_option", f"{field} must be a whole number of {unit}, not {number!r}"
+        )
+    return int(number)
+
+
+def _bounded(field: str, value: float, least: float, unit: str) -> float:
+    number = float(value)
+    if not math.isfinite(number) or not least <= number <= MAX_NUMBER:
+        raise RequestRefused(
+            "invalid_option",
+            f"{field} must be a number of {unit} from {least} to {MAX_NUMBER:,}, not {number!r}",
+        )
+    return number
+
+
+def _colour(field: str, value: str | None) -> str | None:
+    if value is None:
+        return None
+    if _LONG_COLOUR.fullmatch(value):
+        return value.lower()
+    if _SHORT_COLOUR.fullmatch(value):
+        return "#" + "".join(digit * 2 for digit in value[1:].lower())
+    raise RequestRefused(
+        "invalid_option",
+        f"{field} must be #rgb or #rrggbb with hexadecimal digits, or null for transparent, "
+        f"not {shown(value)}",
+    )
+
+
+def _one_of(field: str, value: str, allowed: tuple[str, ...]) -> RequestRefused:
+    return RequestRefused(
+        "invalid_option", f"{field} must be one of {', '.join(allowed)}, not {shown(value)}"
+    )
