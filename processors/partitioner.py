@@ -15,7 +15,21 @@ _M: Final = 0x5BD1E995
 _MASK: Final = 0xFFFFFFFF
 _WORD: Final = 4
 
-VECTORS: Final[tuple[tuple[bytes, int, int], ...]] = ()
+VECTORS: Final[tuple[tuple[bytes, int, int], ...]] = (
+    (b"21", 8, 4),
+    (b"foobar", 8, 6),
+    (b"a-little-bit-long-string", 8, 0),
+    (b"a-little-bit-longer-string", 8, 3),
+    (b"lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8", 8, 5),
+    (b"a", 8, 4),
+    (b"abc", 8, 3),
+    (b"\x00\xff\x80", 8, 3),
+    (b"default\x00order-17", 8, 3),
+    (b"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", 8, 4),
+    (b"0000000000000000000000000000000000000000000000000000000000000000", 8, 7),
+)
+"""Key, partitions, partition. The first five are those of Kafka's own UtilsTest; a producer that
+disagrees with one of them partitions by something else."""
 
 
 def murmur2(key: bytes) -> int:
