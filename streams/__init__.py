@@ -1,0 +1,1 @@
+"""Everything that touches Kafka, files and time: the workers, their commit protocol and the command line."""
