@@ -1,0 +1,1 @@
+"""Dead letters: what could not be handled, kept whole for an operator."""

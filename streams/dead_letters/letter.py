@@ -1,0 +1,54 @@
+"""A dead letter: the original key, bytes and headers, with what an operator must know in headers of ours."""
+
+from __future__ import annotations
+
+from processors.arrival import Arrival
+from processors.errors import RenderError
+from streams.deciding.delivery import DeliveredEvent
+from streams.ownership.batch import Headers, OutgoingRecord
+
+PREFIX = "qr-dlq-"
+"""Begins each of our headers; the original ones stand before them, unchanged and in order."""
+
+# Header (after the prefix) → meaning. docs/errors.md shows this table.
+FIELDS = {
+    "reason": "error code",
+    "class": "permanent, transient or poison",
+    "message": "one line: what is wrong and what to do",
+    "content-hash": "of the request; absent without a canonical form",
+    "request-id": "absent where the bytes could not be decoded",
+    "tenant": "absent where the bytes could not be decoded",
+    "idempotency-key": "absent where the request has none",
+    "generation": "replay generation, 0 at first",
+    "attempts": "how often it was tried",
+    "first-failure": "milliseconds since the epoch",
+    "last-failure": "milliseconds since the epoch",
+    "source-topic": "where the record was",
+    "source-partition": "where the record was",
+    "source-offset": "where the record was",
+    "content-length": "bytes of the original value; absent for a null value",
+}
+
+
+def dead_letter(topic: str, event: DeliveredEvent, arrival: Arrival, error: RenderError, *, source: str, now_ms: int) -> OutgoingRecord:
+    """The letter for one event; its value and key are the event's own."""
+    request = arrival.request
+    facts: dict[str, str | int | None] = {
+        "reason": error.code,
+        "class": str(error.error_class),
+        "message": error.message,
+        "content-hash": arrival.content_hash,
+        "request-id": request.request_id if request else None,
+        "tenant": request.tenant if request else None,
+        "idempotency-key": request.idempotency_key if request else None,
+        "generation": arrival.generation,
+        "attempts": arrival.attempt,
+        "first-failure": now_ms,
+        "last-failure": now_ms,
+        "source-topic": source,
+        "source-partition": arrival.partition,
+        "source-offset": event.offset,
+        "content-length": None if event.value is None else len(event.value),
+    }
+    ours: Headers = [(PREFIX + name, str(value).encode("utf-8", "replace")) for name, value in facts.items() if value is not None]
+    return OutgoingRecord(topic, event.key, event.value, [*event.headers, *ours], event.offset)

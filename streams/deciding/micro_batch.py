@@ -1,0 +1,79 @@
+"""Steps 2 to 5 of a micro-batch under one ownership, and what happens when a transaction fails.
+
+The six steps (docs/ownership.md has the failure table):
+1 take (the agent), 2 decide and render, 3 side effects outside Kafka, 4 one transaction,
+5 local rows, 6 acknowledge (the agent). The `kafka` artifact store has no side effects: step 3 is empty
+while it is the only one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+
+import structlog
+
+from streams.deciding.carry_out import Decided, Decider
+from streams.deciding.delivery import DeliveredEvent
+from streams.ownership.batch import Batch
+from streams.ownership.errors import OutputTooLarge, OwnershipLost, TransactionAborted
+from streams.ownership.ownership import Ownership
+
+log = structlog.get_logger(__name__)
+
+MOST_ABORTS = 5
+"""Aborts in a row of one batch. A broker that restarts causes one or two; more is no accident."""
+
+
+async def run_micro_batch(owner: Ownership, decider: Decider, events: Sequence[DeliveredEvent]) -> bool:
+    """Decide and commit events in order; False if the next one does not continue at the position.
+
+    Raises:
+        Abandoned: the ownership ended; whoever owns the partition next gets the rest again.
+        OwnershipLost: the process must end.
+    """
+    remaining = [event for event in events if event.generation == owner.claim.generation]
+    # Drained from the queue past the check that Faust's stream makes of the event it yields.
+    counts = Counter(stale_generation=len(events) - len(remaining))
+    too_large: frozenset[int] = frozenset()
+    aborts = 0
+    skipped = False
+    while remaining and not skipped:
+        batch, decided = await _decide(owner, decider, remaining, too_large)
+        try:
+            if batch.position > owner.position:
+                await owner.commit(batch)
+        except TransactionAborted as exc:
+            aborts += 1
+            log.warning("transaction_aborted", partition=owner.claim.partition, reason=str(exc), aborts=aborts)
+            if aborts == MOST_ABORTS:
+                raise OwnershipLost(f"{aborts} transactions in a row were aborted: {exc}") from exc
+            continue
+        except OutputTooLarge as exc:
+            too_large |= {exc.origin}
+            continue
+        aborts = 0
+        skipped = decided.skipped
+        remaining = remaining[decided.taken:]
+        counts += decided.counts
+    _tell(owner, counts)
+    return not skipped
+
+
+async def _decide(owner: Ownership, decider: Decider, events: list[DeliveredEvent], too_large: frozenset[int]) -> tuple[Batch, Decided]:
+    """Step 2 in a thread, so that a render does not hold up the event loop."""
+
+    def decide_now() -> tuple[Batch, Decided]:
+        with owner.deciding() as batch:
+            return batch, decider.decide_events(events, batch, owner.claim, too_large)
+
+    return await asyncio.get_running_loop().run_in_executor(owner.executor, decide_now)
+
+
+def _tell(owner: Ownership, counts: Counter[str]) -> None:
+    told = {kind: count for kind, count in counts.items() if count}
+    unusual = told.keys() & {"redelivered", "stale_generation", "rerouted", "dead_letter"}
+    (log.info if unusual else log.debug)("batch_committed", partition=owner.claim.partition, position=owner.position, **told)
+
+

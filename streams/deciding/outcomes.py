@@ -1,0 +1,136 @@
+"""Build the events and rows that a decision asks for: values in, values out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from processors.errors import RenderError
+from processors.freshness import jittered_ttl
+from schemas.events import MarkerRow, RenderCompleted, RenderFailed, ResultRow
+
+if TYPE_CHECKING:
+    from processors.arrival import Arrival
+    from processors.render import Rendered
+    from schemas.events import RenderRequested
+
+
+@dataclass(frozen=True, slots=True)
+class Lifetimes:
+    """How long rows answer, in milliseconds."""
+
+    result: int
+    failure: int
+    request: int
+
+
+def event_id(source_id: str, partition: int, offset: int, kind: str) -> str:
+    """32 hex digits, the same each time this record is decided; a consumer may dedupe by it."""
+    return sha256(f"{source_id}/{partition}/{offset}/{kind}".encode()).hexdigest()[:32]
+
+
+def result_ref(changelog: str, partition: int, content_hash: str) -> str:
+    """Where the `kafka` artifact store keeps the bytes; grammar in docs/events.md."""
+    return f"kafka:///{changelog}/{partition}/artifact/{content_hash}"
+
+
+def ready_row(rendered: Rendered, spec_format: str, profile: str, reference: str, content_hash: str, lifetimes: Lifetimes, now_ms: int, before: ResultRow | None) -> ResultRow:
+    """The row of a finished render."""
+    expires_at = now_ms + jittered_ttl(content_hash, lifetimes.result)
+    return ResultRow(
+        status="ready",
+        attempts=1,
+        checksum=sha256(rendered.artifact).hexdigest(),
+        result_ref=reference,
+        media_type=rendered.media_type,
+        size_bytes=len(rendered.artifact),
+        format=spec_format,
+        renderer=rendered.renderer,
+        profile=profile,
+        version=rendered.version,
+        error_correction=rendered.error_correction,
+        mask=rendered.mask,
+        verification=rendered.verification,
+        created_at=before.created_at if before else now_ms,
+        updated_at=now_ms,
+        fresh_until=expires_at,
+        stale_until=expires_at,
+        expires_at=expires_at,
+    )
+
+
+def failed_row(error: RenderError, attempts: int, lifetimes: Lifetimes, now_ms: int) -> ResultRow:
+    """The negative-cache row of a failure that the canonical content alone determines."""
+    expires_at = now_ms + lifetimes.failure
+    return ResultRow(
+        status="failed",
+        attempts=attempts,
+        error_code=error.code,
+        error_class=str(error.error_class),
+        message=error.message,
+        created_at=now_ms,
+        updated_at=now_ms,
+        fresh_until=expires_at,
+        stale_until=expires_at,
+        expires_at=expires_at,
+    )
+
+
+def completed(request: RenderRequested, row: ResultRow, artifact: bytes, *, identity: str, content_hash: str, source: str, generation: int, attempts: int, now_ms: int) -> RenderCompleted:
+    """The outcome of a request whose symbol exists; source is rendered, cache or stale."""
+    assert row.verification is not None  # every ready row has been read back
+    return RenderCompleted(
+        event_id=identity,
+        request_id=request.request_id,
+        tenant=request.tenant,
+        idempotency_key=request.idempotency_key,
+        generation=generation,
+        content_hash=content_hash,
+        source=source,
+        format=row.format,
+        media_type=row.media_type,
+        checksum=row.checksum,
+        size_bytes=row.size_bytes,
+        result_ref=row.result_ref,
+        artifact=artifact if request.deliver == "inline" else None,
+        renderer=row.renderer,
+        profile=row.profile,
+        version=row.version,
+        error_correction=row.error_correction,
+        mask=row.mask,
+        verification=row.verification,
+        attempts=attempts,
+        requested_at=request.requested_at,
+        completed_at=now_ms,
+        expires_at=row.expires_at,
+    )
+
+
+def failed(arrival: Arrival, error: RenderError, *, identity: str, now_ms: int) -> RenderFailed:
+    """The outcome of a request that has no symbol."""
+    request = arrival.request
+    assert request is not None  # what can't be decoded is a dead letter and no event
+    return RenderFailed(
+        event_id=identity,
+        request_id=request.request_id,
+        tenant=request.tenant,
+        idempotency_key=request.idempotency_key,
+        generation=arrival.generation,
+        content_hash=arrival.content_hash,
+        error_code=error.code,
+        error_class=str(error.error_class),
+        message=error.message,
+        attempts=arrival.attempt,
+        requested_at=request.requested_at,
+        failed_at=now_ms,
+    )
+
+
+def marker(arrival: Arrival, outcome: str, identity: str | None, lifetimes: Lifetimes, now_ms: int) -> MarkerRow:
+    """The active marker of a request: a repeat of this generation and attempt is dropped."""
+    return MarkerRow(
+        generation=arrival.generation, attempt=arrival.attempt, outcome=outcome, event_id=identity, expires_at=now_ms + lifetimes.request
+    )
+
+

@@ -1,0 +1,1 @@
+"""The agents: each reads as the flow itself."""

@@ -1,0 +1,73 @@
+"""The render agent: one actor per owned partition, one transaction per micro-batch."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import structlog
+
+from streams.deciding.delivery import DeliveredEvent
+from streams.deciding.micro_batch import run_micro_batch
+from streams.exit_codes import ExitCode
+from streams.faust_app.app import RENDER_AGENT, app, decider, requested
+from streams.faust_app.seek_back import SeekBack
+from streams.ownership.errors import Abandoned, OwnershipLost
+from streams.process_end import end_process
+
+log = structlog.get_logger(__name__)
+seek_back = SeekBack(app)
+
+
+@app.agent(requested, isolated_partitions=True, name=RENDER_AGENT)
+async def render(stream: Any) -> None:
+    """Take what has arrived, carry it out under the partition's ownership, acknowledge it."""
+    events = stream.noack()
+    async for first in events.events():
+        taken = take(first, events.channel.queue, app.settings.batch_records)  # 1
+        try:
+            await carry_out(taken)  # 2 to 5
+        except Abandoned:
+            log.info("batch_abandoned", partition=first.message.partition, events=len(taken))
+        except OwnershipLost as exc:
+            end_process(exc.exit_code, str(exc))
+        except Exception as exc:  # an exception that reaches Faust would acknowledge the event
+            end_process(ExitCode.CRASHED, f"{type(exc).__name__}: {exc}", exc_info=exc)
+        await acknowledge(events, taken)  # 6
+
+
+def take(first: Any, queue: asyncio.Queue[Any], most: int) -> list[Any]:
+    """Step 1: the event that woke the actor and what else is there, without waiting."""
+    taken = [first]
+    while len(taken) < most:
+        try:
+            taken.append(queue.get_nowait())
+        except asyncio.QueueEmpty:
+            break
+    return taken
+
+
+async def carry_out(taken: list[Any]) -> None:
+    """Steps 2 to 5, under the ownership that is open now; a skip seeks back to its position."""
+    message = taken[0].message
+    owner = app.owners.get(RENDER_AGENT, message.partition)
+    if owner is None:
+        raise Abandoned
+    delivered = [_delivered(event.message) for event in taken]
+    if await run_micro_batch(owner, decider, delivered):
+        seek_back.settled(message.tp)
+    else:
+        await seek_back.to_position(message.tp, owner)
+
+
+def _delivered(message: Any) -> DeliveredEvent:
+    return DeliveredEvent(
+        message.offset, message.continues, message.generation_id, message.key, message.value,
+        tuple(message.headers or ()), int(message.timestamp * 1000),
+    )
+
+
+async def acknowledge(events: Any, taken: list[Any]) -> None:
+    """Step 6, in order; what was abandoned too, or the next rebalance would wait for it for ever."""
+    for event in taken:
+        await events.ack(event)

@@ -1,0 +1,116 @@
+"""The Faust app of a worker: one agent, one table, and the settings that make Faust safe to build on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import faust
+
+from schemas.codec import Codec, Framing
+from schemas.registry import Registry
+from streams.deciding.carry_out import Decider
+from streams.faust_app.credentials import faust_credentials
+from streams.faust_app.seams.recovery import TableManager
+from streams.faust_app.seams.table import Table
+from streams.faust_app.seams.transport import Transport
+from streams.instance import instance_id
+from streams.ownership.errors import OwnershipLost
+from streams.ownership.owners import Owners
+from streams.ownership.ownership import Claim
+from streams.process_end import end_process
+from streams.settings import Settings, process_settings
+from streams.topics import RENDERS_CHANGELOG, REQUESTED
+
+RENDER_AGENT = "render"
+RECORDS_PER_POLL = 800
+
+
+class App(faust.App):
+    """Faust's app, owning partitions instead of reading changelogs."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.owners = Owners(settings)
+        self.source = REQUESTED.full_name(settings)
+        super().__init__(settings.app_id, **_faust_settings(settings))
+
+    def _new_transport(self) -> Transport:
+        return Transport(self.conf.broker_consumer, self)
+
+    def committable_offset(self, topic: str, partition: int) -> int | None:
+        """The offset that the consumer group may commit for a partition."""
+        owner = self.owners.get(RENDER_AGENT, partition) if topic == self.source else None
+        return None if owner is None else owner.committable
+
+    async def open_ownerships(self) -> None:
+        """Fence and restore every assigned partition of the source; ends the process if that fails.
+
+        From the owned *source* partitions, never from Faust's changelog assignment: Faust's assignor
+        splits the two when workers subscribe to different sets of topics.
+        """
+        generation = self.consumer_generation_id
+        partitions = sorted(tp.partition for tp in self.consumer.assignment() if tp.topic == self.source)
+        try:
+            ids = await self.owners.topic_ids([self.source])
+            claims = [
+                Claim(RENDER_AGENT, self.source, ids[self.source], RENDERS_CHANGELOG.full_name(self.settings), partition, generation)
+                for partition in partitions
+            ]
+            await self.owners.open_all(claims, lambda: self.consumer_generation_id == generation)
+        except OwnershipLost as exc:
+            end_process(exc.exit_code, str(exc))
+
+
+def _faust_settings(settings: Settings) -> dict[str, Any]:
+    """Faust settings; each one that is not obvious has cost a run."""
+    data_dir = Path(settings.data_dir).absolute()
+    return {
+        "broker": ";".join(f"kafka://{server}" for server in (settings.broker or "").split(",")),
+        "broker_credentials": faust_credentials(settings),
+        "broker_client_id": settings.kafka_client_id,
+        "broker_session_timeout": settings.session_timeout,
+        "broker_heartbeat_interval": min(3.0, settings.session_timeout / 5),
+        "broker_rebalance_timeout": max(20.0, 2 * settings.session_timeout),
+        "broker_request_timeout": max(30.0, 2 * settings.session_timeout),
+        "broker_commit_interval": settings.commit_interval,
+        "broker_max_poll_records": RECORDS_PER_POLL,
+        # A queue that fills while flow is suspended blocks the fetcher: five polls of every partition fit.
+        "stream_buffer_maxsize": 5 * RECORDS_PER_POLL * settings.partitions,
+        # A rebalance waits until events under way are acknowledged; without it their batch is abandoned.
+        "stream_wait_empty": True,
+        "consumer_auto_offset_reset": "earliest",
+        "consumer_group_instance_id": instance_id(settings),
+        "datadir": str(data_dir / "faust"),
+        "tabledir": str(data_dir / "faust"),
+        "store": "memory://",  # never used: every table is a Table of ours
+        "Table": Table,
+        "TableManager": TableManager,
+        "table_standby_replicas": 0,
+        "topic_partitions": settings.partitions,
+        "topic_replication_factor": settings.replication,
+        "topic_allow_declare": False,  # topics are made beforehand, with the right settings
+        "topic_disable_leader": True,
+        "web_enabled": False,
+        "processing_guarantee": "at_least_once",  # Faust's own exactly_once is unusable
+        "autodiscover": False,
+        "origin": None,
+    }
+
+
+def _codec(settings: Settings) -> Codec:
+    if settings.schema_registry is None:
+        return Codec()
+    return Codec(Framing.CONFLUENT, Registry(settings.schema_registry))
+
+
+app = App(process_settings())
+decider = Decider(app.settings, _codec(app.settings))
+requested = app.topic(app.source, key_type=bytes, value_type=bytes, key_serializer="raw", value_serializer="raw", partitions=app.settings.partitions)
+renders = app.Table("renders", key_type=bytes, value_type=bytes, partitions=app.settings.partitions)
+
+
+@app.on_partitions_revoked.connect  # type: ignore[arg-type]  # Faust's signal types ask for a keyword it passes by itself
+async def close_ownerships(sender: App, revoked: Any, **_kwargs: Any) -> None:
+    """An ownership ends with its generation, whoever owns the partition next."""
+    await sender.owners.close_all()

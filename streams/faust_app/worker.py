@@ -1,0 +1,64 @@
+"""Run the worker: check what it needs, start Faust, leave with a code that says why."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from pathlib import Path
+from typing import NoReturn
+
+import faust
+import structlog
+
+from streams.exit_codes import ExitCode
+from streams.instance import DataFolderError, lock_data_folder
+from streams.logs import configure_logs
+from streams.process_end import end_process
+from streams.settings import Settings
+from streams.topic_admin import TopicsUnfit, check
+from streams.topic_reader import BrokerUnreachable
+
+log = structlog.get_logger(__name__)
+
+STOP_SECONDS = 30.0
+"""Longer than a commit that waits for a slow broker; then the process leaves as if killed, which is safe."""
+
+
+def run_worker(settings: Settings) -> NoReturn:
+    """Own partitions until SIGTERM or SIGINT; never returns.
+
+    Raises:
+        SystemExit: with an `ExitCode`, after one clear line.
+    """
+    configure_logs(settings)
+    try:
+        _lock = lock_data_folder(Path(settings.data_dir))
+        for warning in check(settings):
+            log.warning("broker_settings", warning=warning)
+    except DataFolderError as exc:
+        end_process(ExitCode.DATA_FOLDER, str(exc))
+    except (BrokerUnreachable, TopicsUnfit) as exc:
+        end_process(exc.exit_code, str(exc))
+    # Imported here: the import reads the settings and makes the app.
+    from streams.faust_app.agents import render  # noqa: F401, PLC0415  # declares the agent
+    from streams.faust_app.app import app  # noqa: PLC0415
+
+    StoppableWorker(app, quiet=True, redirect_stdouts=False, override_logging=False).execute_from_commandline()
+
+
+class StoppableWorker(faust.Worker):
+    """Faust's worker, silent on the terminal, whose stop has a deadline."""
+
+    def _on_sigint(self) -> None:
+        self._stop_on(signal.SIGINT)
+
+    def _on_sigterm(self) -> None:
+        self._stop_on(signal.SIGTERM)
+
+    def _stop_on(self, received: signal.Signals) -> None:
+        log.info("worker_stops", signal=received.name)
+        deadline = threading.Timer(STOP_SECONDS, end_process, (ExitCode.CRASHED, f"the worker did not stop within {STOP_SECONDS:.0f} s"))
+        deadline.daemon = True
+        deadline.start()
+        self._flag_as_shutdown_by_signal()
+        self._schedule_shutdown(received)

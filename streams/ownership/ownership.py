@@ -1,0 +1,173 @@
+"""Ownership: the right to decide for one partition, from fencing and restore until revocation.
+
+An object, not an entry in a dictionary: a batch captures it when it takes its events, and every later
+step uses only it, so that work begun under one generation can't end under another.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from concurrent.futures import Executor
+from dataclasses import dataclass
+
+from streams.ownership.batch import Batch
+from streams.ownership.checkpoint import ChangelogLog, Checkpoint
+from streams.ownership.errors import Abandoned, LocalWriteFailed
+from streams.ownership.partition_rows import PartitionRows
+from streams.ownership.restore import Restored, restore
+from streams.ownership.transaction import TransactionalProducer
+from streams.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What is to be owned: one partition of one agent's source, with the table that goes with it.
+
+    Attributes:
+        agent: part of the transactional id; each agent fences for itself.
+        source_id: UUID of the source topic; positions belong to it, not to its name.
+        generation: of the consumer group, when the claim was made.
+    """
+
+    agent: str
+    source: str
+    source_id: str
+    changelog: str
+    partition: int
+    generation: int
+
+    def transactional_id(self, settings: Settings) -> str:
+        """Equal for every owner of this partition, which is what lets a new one fence the old."""
+        return f"{settings.app_id}-{self.agent}-{self.partition}"
+
+    @property
+    def position_key(self) -> bytes:
+        """The row that holds the next offset to decide."""
+        return b"position/" + self.source_id.encode()
+
+
+class Ownership:
+    """One open partition: producer, rows and position under one epoch."""
+
+    def __init__(self, settings: Settings, claim: Claim, rows: PartitionRows, producer: TransactionalProducer, executor: Executor) -> None:
+        self._settings = settings
+        self.claim = claim
+        self.group = settings.app_id
+        self._rows = rows
+        self._producer = producer
+        self.executor = executor
+        # Held while rows are read for decisions (step 2) and while steps 4 and 5 run: closing waits for it.
+        self._in_use = threading.Lock()
+        self._closed = True
+        self._released = False
+        self.position = 0
+        self.has_position_row = False
+
+    def fence(self) -> None:
+        """End the former owner's say over this partition; blocking."""
+        self._producer.fence()
+
+    def restore(self, log: ChangelogLog, superseded: threading.Event) -> Restored:
+        """Bring the rows up to the changelog's end and learn the position; blocking."""
+        restored = restore(self._settings, self._rows, self.claim.changelog, self.claim.partition, log, superseded)
+        self._log = log
+        row = self._rows.get(self.claim.position_key)
+        if row is not None:
+            self.position, self.has_position_row = int(row), True
+        return restored
+
+    def open(self, position: int) -> None:
+        """From here on batches may be decided; `position` is the next offset to decide."""
+        self.position = position
+        self._closed = False
+
+    @property
+    def closed(self) -> bool:
+        """True before `open` and after `close`."""
+        return self._closed
+
+    @property
+    def committable(self) -> int | None:
+        """The offset for the consumer group: None until a transaction has made the position durable.
+
+        A group offset without a position row would look like lost state at the next start.
+        """
+        return self.position if self.has_position_row and not self._closed else None
+
+    def row(self, key: bytes) -> bytes | None:
+        """A committed row.
+
+        Raises:
+            Abandoned: the ownership is closed; its rows may be out of date.
+        """
+        if self._closed:
+            raise Abandoned
+        return self._rows.get(key)
+
+    def row_keys(self) -> Iterator[bytes]:
+        """Keys of all committed rows, in order.
+
+        Raises:
+            Abandoned: the ownership is closed.
+        """
+        if self._closed:
+            raise Abandoned
+        for key, _ in self._rows.items():
+            yield key
+
+    @contextmanager
+    def deciding(self) -> Iterator[Batch]:
+        """Step 2: an empty batch that reads this ownership's rows, which stay open meanwhile.
+
+        Raises:
+            Abandoned: the ownership is closed.
+        """
+        with self._in_use:
+            if self._closed:
+                raise Abandoned
+            yield Batch(self._rows.get, self.position)
+
+    async def commit(self, batch: Batch) -> None:
+        """Steps 4 and 5, in one thread and shielded: a cancelled task must not tear them apart.
+
+        Raises:
+            Abandoned, TransactionAborted, OutputTooLarge, OwnershipLost: see `streams.ownership.errors`.
+        """
+        await asyncio.shield(asyncio.get_running_loop().run_in_executor(self.executor, self._commit, batch))
+
+    def _commit(self, batch: Batch) -> None:
+        with self._in_use:
+            if self._closed:
+                raise Abandoned
+            batch.rows[self.claim.position_key] = b"%d" % batch.position
+            offset = self.publish(batch)
+            self.write_locally(batch, offset)
+            self.position, self.has_position_row = batch.position, True
+
+    def publish(self, batch: Batch) -> int:
+        """Step 4: outcomes, rows and position become visible together; the changelog offset reached."""
+        return self._producer.publish(batch, self.claim.changelog, self.claim.partition)
+
+    def write_locally(self, batch: Batch, offset: int) -> None:
+        """Step 5: the same rows into RocksDB.
+
+        Raises:
+            LocalWriteFailed: the truth is in the changelog now, and only a restart reads it.
+        """
+        try:
+            self._rows.write(batch.rows, Checkpoint(self._log.topic_id, offset, time.time_ns() // 1_000_000))
+        except Exception as exc:  # rocksdict raises bare Exceptions
+            raise LocalWriteFailed(f"rows of partition {self.claim.partition} are committed but not written locally: {exc}") from exc
+
+    def close(self) -> None:
+        """Stop deciding, wait for a step under way, release producer and rows; blocking, idempotent."""
+        self._closed = True
+        with self._in_use:
+            if not self._released:
+                self._released = True
+                self._producer.close()
+                self._rows.close()

@@ -1,0 +1,147 @@
+"""Step 4: one Kafka transaction, and what each of its errors means.
+
+| producer error | here |
+|---|---|
+| commit timed out, retriable | call commit again, never abort; after `commit_patience` CommitUncertain |
+| requires abort | abort, forget delivery offsets, TransactionAborted |
+| fatal, fenced | Fenced |
+| queue full (BufferError) | serve deliveries, produce again |
+| message too large, local or from the broker | abort, OutputTooLarge with the request's offset |
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from confluent_kafka import KafkaError, KafkaException, Producer
+
+from streams import kafka_clients
+from streams.ownership.batch import Batch, Headers
+from streams.ownership.errors import CommitUncertain, Fenced, OutputTooLarge, OwnershipLost, TransactionAborted
+from streams.settings import Settings
+
+FENCING_SECONDS = 60.0
+"""init_transactions waits while the former owner's transaction is aborted: at most its timeout (≤ 60 s)."""
+ATTEMPT_SECONDS = 5.0
+"""One call of commit or abort; short, so that the deadline around it is kept."""
+CHOSEN_BY_PARTITIONER = -1
+_FENCING_CODES = frozenset({
+    KafkaError._FENCED,
+    KafkaError.INVALID_PRODUCER_EPOCH,
+    KafkaError.PRODUCER_FENCED,
+    KafkaError.INVALID_PRODUCER_ID_MAPPING,
+})
+
+
+class TransactionalProducer:
+    """The producer of one ownership. Blocking: every method belongs in a thread."""
+
+    def __init__(self, settings: Settings, transactional_id: str) -> None:
+        self._settings = settings
+        self._producer = Producer(kafka_clients.transactional_producer(settings, transactional_id))
+        self._row_offset = -1
+        self._too_large: int | None = None
+
+    def fence(self) -> None:
+        """Take a new epoch: the former owner's open transaction is aborted, its later calls refused.
+
+        Raises:
+            Fenced: somebody took an even newer epoch meanwhile.
+            OwnershipLost: the transaction coordinator cannot be reached.
+        """
+        deadline = time.monotonic() + FENCING_SECONDS
+        while True:
+            try:
+                self._producer.init_transactions(ATTEMPT_SECONDS)
+                return
+            except KafkaException as exc:
+                error: KafkaError = exc.args[0]
+                if not error.retriable() or time.monotonic() > deadline:
+                    raise _fatal(error) from exc
+
+    def publish(self, batch: Batch, changelog: str, partition: int) -> int:
+        """Produce the batch and commit it; the offset of its last row in the changelog.
+
+        Raises:
+            TransactionAborted, OutputTooLarge: nothing of it is visible; decide again.
+            Fenced, CommitUncertain, OwnershipLost: the process must end.
+        """
+        self._row_offset = -1
+        self._too_large = None
+        try:
+            self._producer.begin_transaction()
+            for record in batch.records:
+                self._produce(record.topic, record.value, record.key, record.headers, record.partition, record.origin)
+            for key, value in batch.rows.items():
+                self._produce(changelog, value, key, None, partition, batch.row_origins.get(key, -1), row=True)
+        except KafkaException as exc:
+            self._abort(exc.args[0])
+        self._commit()
+        return self._row_offset
+
+    def _produce(self, topic: str, value: bytes | None, key: bytes | None, headers: Headers | None, partition: int | None, origin: int, *, row: bool = False) -> None:
+        def delivered(error: KafkaError | None, message: Any) -> None:
+            if error is not None:
+                if error.code() == KafkaError.MSG_SIZE_TOO_LARGE:
+                    self._too_large = origin
+            elif row:
+                self._row_offset = max(self._row_offset, message.offset())
+
+        # Only rows' offsets are needed for the checkpoint; a record without callback costs half as much,
+        # but then a broker's "too large" could not be traced to its request.
+        while True:
+            try:
+                self._producer.produce(topic, value, key, CHOSEN_BY_PARTITIONER if partition is None else partition, delivered, headers=headers or [])
+                return
+            except BufferError:
+                self._producer.poll(0.1)
+            except KafkaException as exc:
+                if exc.args[0].code() == KafkaError.MSG_SIZE_TOO_LARGE:
+                    self._too_large = origin
+                raise
+
+    def _commit(self) -> None:
+        deadline = time.monotonic() + self._settings.commit_patience
+        while True:
+            try:
+                self._producer.commit_transaction(ATTEMPT_SECONDS)
+                self._producer.poll(0)
+                return
+            except KafkaException as exc:
+                error: KafkaError = exc.args[0]
+                if error.txn_requires_abort():
+                    self._abort(error)
+                if not error.retriable():
+                    raise _fatal(error) from exc
+                if time.monotonic() > deadline:
+                    raise CommitUncertain(f"no answer to the commit within {self._settings.commit_patience:.0f} s: {error.str()}") from exc
+
+    def _abort(self, cause: KafkaError) -> None:
+        """Abort, and say why; always raises."""
+        if cause.fatal() or cause.code() in _FENCING_CODES:
+            raise _fatal(cause)
+        deadline = time.monotonic() + self._settings.commit_patience
+        while True:
+            try:
+                self._producer.abort_transaction(ATTEMPT_SECONDS)
+                break
+            except KafkaException as exc:
+                error: KafkaError = exc.args[0]
+                if not error.retriable() or time.monotonic() > deadline:
+                    raise _fatal(error) from exc
+        self._producer.poll(0)
+        if self._too_large is not None:
+            raise OutputTooLarge(self._too_large)
+        raise TransactionAborted(cause.str())
+
+    def close(self) -> None:
+        """Drop what was never sent and let the client's threads go."""
+        self._producer.purge()
+        self._producer.flush(0)
+
+
+def _fatal(error: KafkaError) -> OwnershipLost:
+    if error.code() in _FENCING_CODES or (error.fatal() and "fenced" in error.str().lower()):
+        return Fenced(f"a newer owner has taken over: {error.str()}")
+    return OwnershipLost(f"the transactional producer failed: {error.str()}")

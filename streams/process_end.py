@@ -1,0 +1,28 @@
+"""End this process at once, with one line and an exit code that a supervisor understands."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from typing import NoReturn
+
+import structlog
+
+from streams.exit_codes import ExitCode
+
+log = structlog.get_logger(__name__)
+
+
+def end_process(code: ExitCode, reason: str, *, exc_info: BaseException | None = None) -> NoReturn:
+    """Log one line and leave without unwinding.
+
+    `os._exit`, because what ends the process is that its view of a partition is not the truth any more:
+    nothing that a shutdown would still flush or commit may be.
+    """
+    log.critical("process_ends", exit_code=int(code), exit_name=code.name, reason=reason, exc_info=exc_info)
+    for handler in logging.getLogger().handlers:
+        handler.flush()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
