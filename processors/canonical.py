@@ -5,14 +5,12 @@ from __future__ import annotations
 from base64 import b64encode
 from functools import lru_cache
 from hashlib import sha256
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
 
 import rfc8785
 
-from processors.spec import RenderSpec, normalise
-
-if TYPE_CHECKING:
-    from schemas.events import RenderRequested
+from processors.spec import OutputFields, RenderSpec, normalise, output_fields
+from schemas.events import RenderRequested
 
 HASH_DOMAIN: Final = b"qr-render/1\n"
 INVALID_DOMAIN: Final = b"qr-invalid/1\n"
@@ -49,12 +47,12 @@ def canonical_bytes(spec: RenderSpec) -> bytes:
 
 
 def content_hash(spec: RenderSpec) -> str:
-    """SHA-256 of `qr-render/1\\n` and the canonical bytes, as 64 lower-case hex digits."""
+    r"""SHA-256 of `qr-render/1\n` and the canonical bytes, as 64 lower-case hex digits."""
     return sha256(HASH_DOMAIN + canonical_bytes(spec)).hexdigest()
 
 
 def invalid_key(request_id: str) -> str:
-    """Key of a request that has no canonical form: SHA-256 of `qr-invalid/1\\n` and its id, in hex.
+    r"""Key of a request that has no canonical form: SHA-256 of `qr-invalid/1\n` and its id, in hex.
 
     The id is UTF-8; an unpaired surrogate, which no record can hold, is encoded as
     its three bytes so that a publisher can still name the request in its log.
@@ -68,36 +66,12 @@ def identify(request: RenderRequested) -> tuple[RenderSpec, str]:
     Raises RequestRefused where they have no canonical form (never memoised).
     """
     identified = _memoised if len(request.content) <= _MEMO_CONTENT else _identified
-    return identified(
-        request.content,
-        request.format,
-        request.error_correction,
-        request.boost,
-        request.scale,
-        request.size,
-        request.margin,
-        request.dark,
-        request.light,
-        request.profile,
-    )
+    return identified(output_fields(request))
 
 
-def _identified(
-    content: str | bytes,
-    format_: str,
-    error_correction: str,
-    boost: bool,  # noqa: FBT001 - a field of the request, not a switch
-    scale: float | None,
-    size: float | None,
-    margin: float,
-    dark: str | None,
-    light: str | None,
-    profile: str,
-) -> tuple[RenderSpec, str]:
-    spec = normalise(
-        content, format_, error_correction, boost, scale, size, margin, dark, light, profile
-    )
+def _identified(fields: tuple[Any, ...]) -> tuple[RenderSpec, str]:
+    spec = normalise(OutputFields(*fields))
     return spec, content_hash(spec)
 
 
-_memoised = lru_cache(maxsize=_MEMO_ENTRIES)(_identified)
+_memoised: Final = lru_cache(maxsize=_MEMO_ENTRIES)(_identified)

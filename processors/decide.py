@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from processors.arrival import MAX_REQUEST_BYTES, Arrival, read_arrival
-from processors.errors import TABLE, RenderError, StreamRefused, error_of
+from processors.errors import TABLE, RenderError, RequestRefused, StreamRefused, error_of
 from processors.row_keys import artifact_key, is_content_hash, marker_key, result_key
 
 if TYPE_CHECKING:
@@ -94,28 +94,32 @@ def decide(
     marker: the row of `marker_key`; result: the row of `result_key`; now_ms: the
     wall clock in milliseconds since the epoch, UTC. Raises nothing.
     """
-    request = arrival.request
-    if request is None:
-        return DeadLetter(arrival.problem or RenderError("undecodable"))
-    misplaced = arrival.home_partition not in (None, arrival.partition)
-    if misplaced and not arrival.rerouted:
-        return Reroute(arrival.home_partition or 0)
-    if _taken_before(arrival, marker, now_ms):
-        return Drop("duplicate")
-    if misplaced:
+    return (
+        _unreadable_or_elsewhere(arrival, marker, now_ms)
+        or _refused(arrival, now_ms)
+        or _from_result(arrival, result, now_ms)
+        or Render()
+    )
+
+
+def _unreadable_or_elsewhere(arrival: Arrival, marker: MarkerRow | None, now_ms: int) -> Decision | None:
+    """Rules 1 and 2. The marker lies in the key's own partition, so a misplaced record goes there first."""
+    if arrival.request is None:
+        return DeadLetter(arrival.problem or RequestRefused("undecodable"))
+    home = arrival.home_partition
+    if home is not None and home != arrival.partition and not arrival.rerouted:
+        return Reroute(home)
+    return Drop("duplicate") if _taken_before(arrival, marker, now_ms) else None
+
+
+def _refused(arrival: Arrival, now_ms: int) -> Fail | None:
+    """Rules 3 and 4."""
+    if arrival.home_partition not in (None, arrival.partition):
         return Fail(_wrong_partition(arrival))
     if arrival.problem is not None:
         return Fail(arrival.problem)
-    if request.deadline is not None and now_ms > request.deadline:
-        late = now_ms - request.deadline
-        return Fail(
-            StreamRefused(
-                "deadline_exceeded",
-                f"the deadline had passed {late:,} ms before the request was looked at; "
-                "send it again with a later one",
-            )
-        )
-    return _from_result(arrival, result, now_ms) or Render()
+    deadline = arrival.request.deadline if arrival.request else None
+    return Fail(_late(now_ms - deadline)) if deadline is not None and now_ms > deadline else None
 
 
 def _taken_before(arrival: Arrival, marker: MarkerRow | None, now_ms: int) -> bool:
@@ -134,22 +138,33 @@ def _wrong_partition(arrival: Arrival) -> RenderError:
     )
 
 
+def _late(by_ms: int) -> RenderError:
+    return StreamRefused(
+        "deadline_exceeded",
+        f"the deadline had passed {by_ms:,} ms before the request was looked at; send it again with a later one",
+    )
+
+
 def _from_result(arrival: Arrival, result: ResultRow | None, now_ms: int) -> Decision | None:
-    """Answer from the row of this content hash, or None when it has no answer."""
-    if result is None or (result.expires_at or 0) <= now_ms:
+    """Rules 5 to 7, or None when the row of this content hash has no answer."""
+    if result is None or result.expires_at <= now_ms:
         return None
     if result.status == "ready":
-        if now_ms < (result.fresh_until or 0):
-            return Answer(stale=False, refresh=False)
-        if now_ms < (result.stale_until or 0):
-            return Answer(stale=True, refresh=True)
-        return None
+        return _from_ready(result, now_ms)
     if result.status == "failed":
-        # A code that this release does not know is no answer: render and find out.
-        known = result.error_code in TABLE
-        error = error_of(result.error_code, result.message) if known and result.error_code else None
-        return Fail(error, from_cache=True) if error else None
-    if result.status == "retrying" and arrival.attempt <= result.attempts:
-        return Wait()
-    # The leading request itself, back from its delay topic, carries attempts + 1.
-    return None
+        return _from_failed(result)
+    # The leading request itself, back from its delay topic, carries attempts + 1: it renders.
+    return Wait() if result.status == "retrying" and arrival.attempt <= result.attempts else None
+
+
+def _from_ready(result: ResultRow, now_ms: int) -> Answer | None:
+    if now_ms < result.fresh_until:
+        return Answer(stale=False, refresh=False)
+    return Answer(stale=True, refresh=True) if now_ms < result.stale_until else None
+
+
+def _from_failed(result: ResultRow) -> Fail | None:
+    """A code that this release does not know is no answer: render and find out."""
+    if result.error_code not in TABLE:
+        return None
+    return Fail(error_of(result.error_code or "", result.message), from_cache=True)

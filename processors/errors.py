@@ -154,7 +154,7 @@ class RenderError(Exception):
         return self.row.error_class
 
 
-class RequestRefused(RenderError):
+class RequestRefused(RenderError):  # noqa: N818 - says what happened; the base has the suffix
     """The request has no canonical form, or cannot be read at all."""
 
     codes = frozenset(
@@ -162,7 +162,7 @@ class RequestRefused(RenderError):
     )
 
 
-class RenderRefused(RenderError):
+class RenderRefused(RenderError):  # noqa: N818 - says what happened; the base has the suffix
     """The request has a canonical form, and no artifact can be made of it."""
 
     codes = frozenset(
@@ -181,7 +181,7 @@ class RenderRefused(RenderError):
     )
 
 
-class StreamRefused(RenderError):
+class StreamRefused(RenderError):  # noqa: N818 - says what happened; the base has the suffix
     """The record's key, place, length or time is wrong, whatever it asks for."""
 
     codes = frozenset(

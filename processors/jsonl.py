@@ -112,7 +112,7 @@ def _content(members: dict[str, Any]) -> str | bytes:
         ) from error
 
 
-def _typed(name: str, value: Any) -> Any:
+def _typed(name: str, value: object) -> object:
     if name in _INSTANTS:
         return None if value is None and name == "deadline" else _instant(name, value)
     if name == "boost":
@@ -126,13 +126,13 @@ def _typed(name: str, value: Any) -> Any:
     return None
 
 
-def _text(name: str, value: Any) -> str:
+def _text(name: str, value: object) -> str:
     if not isinstance(value, str):
         raise _wrong_type(name, "a string", value)
     return value
 
 
-def _number(name: str, value: Any) -> float:
+def _number(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise _wrong_type(name, "a number", value)
     try:
@@ -141,7 +141,7 @@ def _number(name: str, value: Any) -> float:
         raise RequestRefused("invalid_option", f"{name} is larger than a double holds") from error
 
 
-def _instant(name: str, value: Any) -> int:
+def _instant(name: str, value: object) -> int:
     expected = "whole milliseconds since 1970 or an RFC 3339 instant with its offset"
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 53:
         return value
@@ -156,7 +156,7 @@ def _instant(name: str, value: Any) -> int:
     return (instant - _EPOCH) // timedelta(milliseconds=1)
 
 
-def _wrong_type(name: str, expected: str, value: Any) -> RequestRefused:
+def _wrong_type(name: str, expected: str, value: object) -> RequestRefused:
     # The value itself stays out of the message: it may be content.
     found = _KINDS[type(value)]
     return RequestRefused("invalid_option", f"{name} must be {expected}, not {found}")

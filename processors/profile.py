@@ -34,6 +34,11 @@ class Profile:
     max_side_px: int
     max_artifact_bytes: int
 
+    @property
+    def default_scale(self) -> int:
+        """Scale of a request with neither scale nor size, px per module."""
+        return int(self.defaults["scale"] or 0)
+
 
 # The defaults are part of the content hash: a test pins the table, a new value is a new profile.
 _QR_0: Final = Profile(

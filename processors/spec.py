@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from operator import attrgetter
+from typing import Any, Final, NamedTuple
 
 from processors.errors import RequestRefused, shown
 from processors.profile import PROFILES
-
-if TYPE_CHECKING:
-    from schemas.events import RenderRequested
+from schemas.events import RenderRequested
 
 FORMATS: Final = ("png", "svg", "pdf", "eps", "txt")
 LEVELS: Final = ("l", "m", "q", "h")
@@ -53,21 +53,28 @@ class RenderSpec:
     profile: str
 
 
+class OutputFields(NamedTuple):
+    """The output-affecting fields of a request as they came, in the schema's order."""
+
+    content: str | bytes
+    format: str
+    error_correction: str
+    boost: bool
+    scale: float | None
+    size: float | None
+    margin: float
+    dark: str | None
+    light: str | None
+    profile: str
+
+
+output_fields: Final[Callable[[RenderRequested], tuple[Any, ...]]] = attrgetter(*OutputFields._fields)
+
+
 def validate(request: RenderRequested) -> RenderSpec:
     """Check a whole request. Raises RequestRefused where it has no canonical form."""
     check_envelope(request)
-    return normalise(
-        request.content,
-        request.format,
-        request.error_correction,
-        request.boost,
-        request.scale,
-        request.size,
-        request.margin,
-        request.dark,
-        request.light,
-        request.profile,
-    )
+    return normalise(OutputFields(*output_fields(request)))
 
 
 def check_envelope(request: RenderRequested) -> None:
@@ -80,44 +87,42 @@ def check_envelope(request: RenderRequested) -> None:
         raise _one_of("deliver", request.deliver, DELIVERIES)
 
 
-def normalise(
-    content: str | bytes,
-    format_: str,
-    error_correction: str,
-    boost: bool,  # noqa: FBT001 - a field of the request, not a switch
-    scale: float | None,
-    size: float | None,
-    margin: float,
-    dark: str | None,
-    light: str | None,
-    profile: str,
-) -> RenderSpec:
+def normalise(fields: OutputFields) -> RenderSpec:
     """Check and normalise the output-affecting fields. Raises RequestRefused."""
-    payload = _content(content)
-    if profile not in PROFILES:
-        raise _one_of("profile", profile, tuple(PROFILES))
-    file_format = format_.lower()
+    content = _content(fields.content)
+    if fields.profile not in PROFILES:
+        raise _one_of("profile", fields.profile, tuple(PROFILES))
+    file_format = fields.format.lower()
     if file_format not in FORMATS:
-        raise _one_of("format", format_, FORMATS)
-    level = error_correction.lower()
+        raise _one_of("format", fields.format, FORMATS)
+    level = fields.error_correction.lower()
     if level not in LEVELS:
-        raise _one_of("error_correction", error_correction, LEVELS)
-    if scale is not None and size is not None:
-        raise RequestRefused("invalid_option", "scale and size exclude each other; send one")
-    if size is None:
-        scale = _scale(8 if scale is None else scale, file_format)
+        raise _one_of("error_correction", fields.error_correction, LEVELS)
+    scale, size = _scale_or_size(fields, file_format)
     return RenderSpec(
-        content=payload,
+        content=content,
         format=file_format,
         error_correction=level,
-        boost=boost,
+        boost=fields.boost,
         scale=scale,
-        size=None if size is None else _whole("size", size, 1, "pixels"),
-        margin=_whole("margin", margin, 0, "modules"),
-        dark=_colour("dark", dark),
-        light=_colour("light", light),
-        profile=profile,
+        size=size,
+        margin=_whole("margin", fields.margin, 0, "modules"),
+        dark=_colour("dark", fields.dark),
+        light=_colour("light", fields.light),
+        profile=fields.profile,
     )
+
+
+def _scale_or_size(fields: OutputFields, file_format: str) -> tuple[float | None, int | None]:
+    if fields.size is not None:
+        if fields.scale is not None:
+            raise RequestRefused("invalid_option", "scale and size exclude each other; send one")
+        return None, _whole("size", fields.size, 1, "pixels")
+    scale = PROFILES[fields.profile].default_scale if fields.scale is None else fields.scale
+    if file_format == "png":
+        return _whole("scale", scale, 1, "pixels for png"), None
+    number = _bounded("scale", scale, MIN_SCALE, "pixels")
+    return int(number) if number.is_integer() else number, None
 
 
 def _content(content: str | bytes) -> bytes:
@@ -147,13 +152,6 @@ def _check_name(field: str, value: str, *, nul_allowed: bool = False) -> None:
         raise RequestRefused("invalid_option", f"{field} has a NUL character; leave it out")
     if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
         raise RequestRefused("invalid_option", f"{field} has an unpaired surrogate; repair it")
-
-
-def _scale(value: float, file_format: str) -> float:
-    if file_format == "png":
-        return _whole("scale", value, 1, "pixels for png")
-    number = _bounded("scale", value, MIN_SCALE, "pixels")
-    return int(number) if number.is_integer() else number
 
 
 def _whole(field: str, value: float, least: int, unit: str) -> int:

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from processors.spec import RenderSpec
     from processors.symbol import Symbol
 
+_QR_CODE: Final = zxingcpp.BarcodeFormats((zxingcpp.BarcodeFormat.QRCode,))
 DECODER: Final = "zxing-cpp/3.1.1"
+_LINEAR_UP_TO: Final = 0.04045  # IEC 61966-2-1 (sRGB); WCAG's 0.03928 gives the same 8-bit results
 _WHITE, _BLACK = "#ffffff", "#000000"
 
 
@@ -81,7 +83,7 @@ def _read(symbol: Symbol, dark_luma: int, light_luma: int) -> bytes | None:
     image = np.where(symbol.modules, np.uint8(dark_luma), np.uint8(light_luma))
     barcode = zxingcpp.read_barcode(
         image,
-        formats=zxingcpp.BarcodeFormat.QRCode,
+        formats=_QR_CODE,
         is_pure=True,
         try_rotate=False,
         try_downscale=False,
@@ -103,4 +105,4 @@ def _relative_luminance(colour: str) -> float:
 
 
 def _linear(channel: float) -> float:
-    return channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4
+    return channel / 12.92 if channel <= _LINEAR_UP_TO else ((channel + 0.055) / 1.055) ** 2.4

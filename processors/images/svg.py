@@ -6,7 +6,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from segno.writers import write_svg as segno_svg
+from segno import writers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,10 +30,11 @@ def write_svg(
         margin, dark, light = 0, light, None
     out = BytesIO()
     side = len(modules)
-    segno_svg(
+    writers.save(  # type: ignore[attr-defined]  # segno ships stubs for its front page only
         [bytearray(row.tobytes()) for row in modules],
         (side, side),
         out,
+        kind="svg",
         border=margin,
         dark=dark,
         light=light,
