@@ -1,0 +1,6 @@
+import typer
+app = typer.Typer()
+@app.callback()
+def cb(): ...
+@app.command("pipeline")
+def pipeline(): ...

@@ -1,0 +1,82 @@
+"""``qrstream publish FILE``: send requests, one JSON object a line."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from schemas.events import RenderRequested
+    from streams.request_lines import Line
+
+EPILOG = """\b
+Examples:
+  qrstream publish examples/requests.jsonl
+  echo '{"content": "https://example.com", "format": "svg"}' | qrstream publish -
+  qrstream publish requests.jsonl --json | jq .failed
+
+\b
+A line has content (or content_base64), and where they differ from the defaults request_id,
+tenant, idempotency_key, format, error_correction, boost, scale or size, margin, dark, light,
+profile, deliver, deadline; note and expect are comments. Without request_id it gets a UUID.
+Wrong values are published too, and come back as failed events. A line that no event can hold
+is refused with its number and counted as failed; the others go on.
+
+\b
+Exit codes: 0 all published, 1 some lines refused, 2 no such file, 65 no broker, 66 no topic.
+"""
+
+
+def publish(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="JSON Lines; - is standard input.", show_default=False)],
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object.")] = False,
+) -> None:
+    """Publish render requests from a file of JSON Lines."""
+    from streams.cli.failure import say_error
+    from streams.cli.files import open_lines
+    from streams.cli.output import print_json
+    from streams.client import Published, PublishFailed, RenderClient
+    from streams.exit_codes import ExitCode
+    from streams.request_lines import read_lines
+    from streams.settings import load_settings
+
+    failed: Counter[str] = Counter()
+    sent: deque[int] = deque()
+    published = no_canonical_form = 0
+
+    def refuse(number: int, code: str, message: str) -> None:
+        say_error(code, f"line {number}: {message}")
+        failed[code] += 1
+
+    def requests(lines: Iterator[Line]) -> Iterator[RenderRequested]:
+        for line in lines:
+            if line.request is None:
+                refuse(line.number, line.refusal.code, line.refusal.message)
+            else:
+                sent.append(line.number)
+                yield line.request
+
+    settings = load_settings()
+    with open_lines(file) as lines, RenderClient(settings, source="/qrstream/publish") as client:
+        for result in client.publish_all(requests(read_lines(lines))):
+            number = sent.popleft()
+            if isinstance(result, Published):
+                published += 1
+                no_canonical_form += result.content_hash is None
+            elif isinstance(result, PublishFailed):
+                refuse(number, "broker", str(result))
+            else:
+                refuse(number, result.code, result.message)
+    total = published + failed.total()
+    if as_json:
+        print_json({"requests": total, "published": published, "failed": failed.total(), "failed_by_code": dict(failed)})
+    else:
+        print(f"{published} of {total} requests published to {settings.topic_prefix}render.requested" + (f", {failed.total()} refused" if failed else ""))
+        if no_canonical_form:
+            print(f"{no_canonical_form} of them are going to fail: they have wrong values (`qrstream tail failed --from-beginning` shows which)")
+    if failed:
+        raise typer.Exit(ExitCode.BROKER if failed["broker"] else ExitCode.INCOMPLETE)

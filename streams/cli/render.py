@@ -1,0 +1,183 @@
+"""``qrstream render``: one symbol, here and now; the same checks, codes and bytes as the stream."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from processors.render import Rendered
+    from processors.spec import RenderSpec
+    from schemas.events import RenderRequested
+    from streams.request_lines import Line
+
+EPILOG = """\b
+Examples:
+  qrstream render 'https://example.com'                          drawn in the terminal
+  qrstream render 'https://example.com' -o code.png
+  qrstream render 'https://example.com' -o code.svg              format from the name
+  qrstream render Hello --size 400 --light transparent -o - > hello.png
+  qrstream render --request one.jsonl -o code.png
+  qrstream render --request many.jsonl -o symbols/               named by content hash
+  qrstream render -- -5                                          text that begins with a dash
+
+\b
+Nothing is sent to Kafka. The bytes are those that the stream makes of the same request.
+
+\b
+Exit codes: 0 all rendered, 1 a request was refused (the code says why), 2 wrong arguments.
+"""
+
+_Number = Annotated[float | None, typer.Option(show_default=False)]
+
+
+def render(
+    text: Annotated[str | None, typer.Argument(metavar="TEXT", help="What the symbol says, exactly.", show_default=False)] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where to write; - is standard output. Without it the symbol is drawn.", show_default=False)] = None,
+    request: Annotated[Path | None, typer.Option("--request", metavar="FILE", help="Requests as JSON Lines instead of TEXT; - is standard input.", show_default=False)] = None,
+    format_: Annotated[str | None, typer.Option("--format", "-f", help="png or svg; by default from the name of -o, else png.", show_default=False)] = None,
+    error_correction: Annotated[str | None, typer.Option("--error-correction", "-e", metavar="L|M|Q|H", help="Level, m by default.", show_default=False)] = None,
+    boost: Annotated[bool | None, typer.Option("--boost/--no-boost", help="A higher level where it costs no space (default).", show_default=False)] = None,
+    scale: Annotated[float | None, typer.Option("--scale", help="Pixels per module, 8 by default.", show_default=False)] = None,
+    size: Annotated[float | None, typer.Option("--size", help="Pixels of the whole side, instead of --scale.", show_default=False)] = None,
+    margin: Annotated[float | None, typer.Option("--margin", help="Modules of light border, 4 by default.", show_default=False)] = None,
+    dark: Annotated[str | None, typer.Option("--dark", metavar="COLOUR", help="#rgb, #rrggbb or transparent.", show_default=False)] = None,
+    light: Annotated[str | None, typer.Option("--light", metavar="COLOUR", help="#rgb, #rrggbb or transparent.", show_default=False)] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print what was made as one JSON object a request.")] = False,
+) -> None:
+    """Render TEXT, or requests from a file, without Kafka."""
+    from streams.cli.failure import CommandFailed
+    from streams.cli.files import STANDARD, open_lines
+    from streams.exit_codes import ExitCode
+    from streams.request_lines import Line, read_lines
+
+    options = {
+        "format": format_, "error_correction": error_correction, "boost": boost, "scale": scale, "size": size,
+        "margin": margin, "dark": dark, "light": light,
+    }
+    given = {name: value for name, value in options.items() if value is not None}
+    if (text is None) == (request is None):
+        raise CommandFailed(ExitCode.USAGE, "give TEXT or --request FILE, one of them; `qrstream render --help` has examples")
+    if as_json and output == STANDARD:
+        raise CommandFailed(ExitCode.USAGE, "--json and -o - both want standard output; leave one out")
+    if request is not None:
+        if given:
+            raise CommandFailed(ExitCode.USAGE, f"--{next(iter(given)).replace('_', '-')} is for TEXT; with --request it is a member of the request")
+        with open_lines(request) as file:
+            lines: Sequence[Line] = list(read_lines(file))
+        if not lines:
+            raise CommandFailed(ExitCode.USAGE, f"{request} has no request; one JSON object a line is read")
+    else:
+        lines = [Line(1, _request_of(text or "", given, output), None)]
+    place = _Place(output, len(lines))
+    failures = 0
+    for line in lines:
+        failures += not _render_line(line, place, numbered=request is not None, as_json=as_json)
+    if failures:
+        raise typer.Exit(ExitCode.INCOMPLETE)
+
+
+class _Place:
+    """Where artifacts go: one file, a folder of them, or nowhere."""
+
+    def __init__(self, output: Path | None, count: int) -> None:
+        from streams.cli.failure import CommandFailed
+        from streams.cli.files import STANDARD
+        from streams.exit_codes import ExitCode
+
+        self._output = output
+        self._folder = output is not None and output.is_dir()
+        if output is not None and not self._folder and count > 1:
+            if output == STANDARD or output.suffix:
+                raise CommandFailed(ExitCode.USAGE, f"{count} requests do not fit in one file; name a folder with -o, for files named by content hash")
+            try:
+                output.mkdir(parents=True)
+            except OSError as exc:
+                raise CommandFailed(ExitCode.USAGE, f"folder {output} cannot be made: {exc.strerror}; choose another place with -o") from exc
+            self._folder = True
+
+    def write(self, content_hash: str, extension: str, artifact: bytes) -> Path | None:
+        """Write one artifact; its file, or None when it is not to be written."""
+        from streams.cli.files import write_whole
+
+        if self._output is None:
+            return None
+        file = self._output / f"{content_hash}.{extension}" if self._folder else self._output
+        write_whole(file, artifact)
+        return file
+
+
+def _request_of(text: str, given: dict[str, Any], output: Path | None) -> RenderRequested:
+    import time
+
+    from schemas.events import RenderRequested
+
+    for colour in ("dark", "light"):
+        if given.get(colour) == "transparent":
+            given[colour] = None
+    suffix = output.suffix[1:].lower() if output is not None else ""
+    if "format" not in given and suffix in {"png", "svg", "pdf", "eps", "txt"}:
+        given["format"] = suffix
+    return RenderRequested(request_id="render", requested_at=time.time_ns() // 1_000_000, content=text, **given)
+
+
+def _render_line(line: Line, place: _Place, *, numbered: bool, as_json: bool) -> bool:
+    """Render one request and show it; False when it was refused, which is said."""
+    from processors.canonical import content_hash
+    from processors.errors import RenderError
+    from processors.render import render as make
+    from processors.spec import validate
+    from streams.cli.failure import say_error
+
+    try:
+        if line.request is None:
+            raise line.refusal or RenderError("invalid_request")
+        spec = validate(line.request)
+        _check_deadline(line.request)
+        rendered = make(spec)
+    except RenderError as error:
+        say_error(error.code, f"line {line.number}: {error.message}" if numbered else error.message)
+        return False
+    name = content_hash(spec)
+    file = place.write(name, spec.format, rendered.artifact)
+    _tell(spec, name, rendered, file, as_json=as_json)
+    return True
+
+
+def _check_deadline(request: RenderRequested) -> None:
+    import time
+
+    from processors.errors import StreamRefused
+
+    if request.deadline is not None and time.time_ns() // 1_000_000 > request.deadline:
+        raise StreamRefused("deadline_exceeded")
+
+
+def _tell(spec: RenderSpec, name: str, rendered: Rendered, file: Path | None, *, as_json: bool) -> None:
+    from hashlib import sha256
+
+    from processors.symbol import make_symbol
+    from streams.cli.drawing import print_symbol
+    from streams.cli.files import STANDARD
+    from streams.cli.output import plain, print_json
+    from streams.cli.words import shown_size
+
+    if as_json:
+        facts = {key: value for key, value in plain(rendered).items() if key != "artifact_base64"}
+        print_json({
+            "content_hash": name, "file": None if file is None else str(file), "format": spec.format,
+            "size_bytes": len(rendered.artifact), "checksum": sha256(rendered.artifact).hexdigest(), **facts,
+        })
+        return
+    if file == STANDARD:
+        return
+    facts_line = f"{shown_size(len(rendered.artifact))} {spec.format}, version {rendered.version}-{rendered.error_correction.upper()}, content hash {name}"
+    if file is None:
+        print_symbol(make_symbol(spec).modules.tolist())
+        print(facts_line)
+    else:
+        print(f"{file}: {facts_line}")
