@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
 Tree = dict[str, Any]
+"""A record's schema as parsed JSON."""
+AvroType = Any
+"""Any schema as parsed JSON: a name, a list for a union, or an object."""
 NAMESPACE: Final = "qr.render.v1"
 
 
@@ -47,15 +50,17 @@ def _read(file: Traversable) -> Definition:
     return Definition(tree["name"], text, tree, fingerprint_of(tree))
 
 
-def fingerprint_of(tree: Tree) -> bytes:
+def fingerprint_of(tree: AvroType) -> bytes:
     """CRC-64-AVRO of the parsing canonical form of a schema, as 8 little-endian bytes."""
     return bytes.fromhex(fingerprint(to_parsing_canonical_form(tree), "CRC-64-AVRO"))
 
 
-@cache
+_CURRENT: Final = {view: _read(resources.files("schemas") / "avsc" / f"{view.__name__}.avsc") for view in RECORD_TYPES}
+
+
 def current(view: type[Record]) -> Definition:
     """The schema in force of a typed view."""
-    return _read(resources.files("schemas") / "avsc" / f"{view.__name__}.avsc")
+    return _CURRENT[view]
 
 
 @cache
@@ -76,7 +81,6 @@ def output_affecting() -> frozenset[str]:
     return frozenset(field["name"] for field in current(RenderRequested).tree["fields"] if field["output_affecting"])
 
 
-@cache
 def view_of(name: str) -> type[Record] | None:
     """The typed view of a record name without namespace."""
     return next((view for view in RECORD_TYPES if view.__name__ == name), None)
