@@ -90,7 +90,7 @@ def _read(symbol: Symbol, dark_luma: int, light_luma: int) -> bytes | None:
         try_invert=False,
         binarizer=zxingcpp.Binarizer.GlobalHistogram,
     )
-    return None if barcode is None else bytes(barcode.bytes)
+    return bytes(barcode.bytes) if barcode is not None and barcode.valid else None
 
 
 def _luma(colour: str) -> int:
