@@ -42,12 +42,12 @@ def _reason(value: Value, kind: AvroType) -> str | None:
             return _nested(value, branch)
         if isinstance(value, _HOLDS.get(name, ())):
             return _content_reason(value, name)
-    return f"a {type(value).__name__} is not {' or '.join(names)}"
+    return f"{type(value).__name__} is not {' or '.join(names)}"
 
 
 def _nested(value: object, tree: Tree) -> str | None:
     if type(value).__name__ != tree["name"]:
-        return f"a {type(value).__name__} is not {tree['name']}"
+        return f"{type(value).__name__} is not {tree['name']}"
     return next((str(error) for error in [refusal(value, tree)] if error.field is not None), None)
 
 
