@@ -10,8 +10,8 @@ import structlog
 
 from streams.settings import Settings
 
-# Libraries that tell at INFO what our own lines tell better.
-_QUIET = ("faust", "mode", "aiokafka", "asyncio")
+# Libraries tell at INFO what our own lines tell better, and at DEBUG every request to the broker.
+_LIBRARIES = ("faust", "mode", "aiokafka", "asyncio")
 
 
 def configure_logs(settings: Settings) -> None:
@@ -36,6 +36,5 @@ def configure_logs(settings: Settings) -> None:
     root = logging.getLogger()
     root.handlers = [out]
     root.setLevel(settings.log_level.upper())
-    if settings.log_level != "debug":
-        for name in _QUIET:
-            logging.getLogger(name).setLevel(logging.ERROR)
+    for name in _LIBRARIES:
+        logging.getLogger(name).setLevel(logging.INFO if settings.log_level == "debug" else logging.ERROR)

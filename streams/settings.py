@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -16,7 +16,6 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import (
     BaseSettings,
-    EnvSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     TomlConfigSettingsSource,
@@ -105,13 +104,13 @@ class Settings(BaseSettings):
         settings_cls: type[BaseSettings],
         init_settings: PydanticBaseSettingsSource,
         env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003  # one file is enough
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003  # QR_CONFIG may be such a file
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Arguments first, then the environment, then the file."""
         file = os.environ.get(CONFIG_FILE)
         toml = TomlConfigSettingsSource(settings_cls, Path(file) if file else Path("qrstream.toml"))
-        return init_settings, EnvSettingsSource(settings_cls), toml
+        return init_settings, env_settings, toml
 
     @property
     def log_format(self) -> str:
@@ -179,6 +178,6 @@ def _refuse_unknown_variables(environment: Mapping[str, str]) -> None:
             raise SettingsError(f"unknown setting {name}{_suggestion(name, known)}")
 
 
-def _suggestion(name: str, known: Any) -> str:
+def _suggestion(name: str, known: Iterable[str]) -> str:
     close = difflib.get_close_matches(name, list(known), 1)
     return f"; did you mean {close[0]}?" if close else "; `qrstream config` lists all settings"

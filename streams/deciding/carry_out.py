@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 import structlog
 
 from processors.arrival import Arrival, read_arrival
-from processors.decide import Answer, DeadLetter, Drop, Fail, Render, Reroute, Wait, decide
+from processors.decide import Answer, DeadLetter, Decision, Drop, Fail, Render, Reroute, Wait, decide
 from processors.errors import RenderError
-from processors.render import Rendered, render
+from processors.render import render
 from processors.row_keys import artifact_key, marker_key, result_key
 from schemas import cloudevents
 from schemas.codec import Codec
@@ -29,9 +29,6 @@ from streams.settings import Settings
 from streams.topics import COMPLETED, DEAD_LETTERS, FAILED, REQUESTED
 
 log = structlog.get_logger(__name__)
-
-ARTIFACT_LIMIT = 256 << 10
-"""Bytes of the largest artifact that the `kafka` store keeps: a row of the changelog, inline in each event."""
 
 
 @dataclass(slots=True)
@@ -53,15 +50,15 @@ class Decider:
     """Carries out decisions for the partitions of one source topic; safe to share between threads."""
 
     def __init__(self, settings: Settings, codec: Codec) -> None:
-        self._settings = settings
-        self._codec = codec
-        self._lifetimes = outcomes.Lifetimes(
+        self.settings = settings
+        self.codec = codec
+        self.lifetimes = outcomes.Lifetimes(
             int(settings.result_ttl * 1000), int(settings.failure_ttl * 1000), int(settings.request_ttl * 1000)
         )
-        self._source = REQUESTED.full_name(settings)
-        self._completed = COMPLETED.full_name(settings)
-        self._failed = FAILED.full_name(settings)
-        self._dead_letters = DEAD_LETTERS.full_name(settings)
+        self.source = REQUESTED.full_name(settings)
+        self.completed_topic = COMPLETED.full_name(settings)
+        self.failed_topic = FAILED.full_name(settings)
+        self.dead_letter_topic = DEAD_LETTERS.full_name(settings)
 
     def decide_events(self, events: list[DeliveredEvent], batch: Batch, claim: Claim, too_large: frozenset[int]) -> Decided:
         """Decide events in order until one of the batch's bounds is reached; blocking, renders.
@@ -81,7 +78,7 @@ class Decider:
             else:
                 decided.counts["redelivered"] += 1
             decided.taken += 1
-            if batch.output_bytes >= self._settings.batch_bytes or time.monotonic() - started >= self._settings.batch_seconds:
+            if batch.output_bytes >= self.settings.batch_bytes or time.monotonic() - started >= self.settings.batch_seconds:
                 break
         return decided
 
@@ -91,37 +88,16 @@ class Decider:
             event.key,
             event.value,
             partition=claim.partition,
-            partitions=self._settings.partitions,
+            partitions=self.settings.partitions,
             generation=stream_headers.number(event.headers, stream_headers.GENERATION, 0) if event.headers else 0,
             attempt=stream_headers.number(event.headers, stream_headers.ATTEMPT, 1) if event.headers else 1,
             rerouted=stream_headers.has(event.headers, stream_headers.REROUTED) if event.headers else False,
-            codec=self._codec,
+            codec=self.codec,
         )
         step = _Step(self, event, arrival, batch, claim, time.time_ns() // 1_000_000)
         if too_large:
             return step.fail(RenderError("output_too_large"), from_cache=False)
-        decision = decide(arrival, step.read_marker(), step.read_result(), step.now_ms)
-        match decision:
-            case DeadLetter(error):
-                step.write_letter(error)
-                return "dead_letter"
-            case Reroute(partition):
-                step.reroute(partition)
-                return "rerouted"
-            case Drop(reason):
-                log.debug("request_dropped", reason=reason, **step.names)
-                return reason
-            case Fail(error, from_cache):
-                return step.fail(error, from_cache=from_cache)
-            case Answer(stale, refresh):
-                return step.answer(stale=stale, refresh=refresh)
-            case Wait():
-                raise StateUnusable(
-                    f"{claim.changelog}-{claim.partition} holds a pending retry, which this release does not write: "
-                    "start the release that wrote it"
-                )
-            case Render():
-                return step.render()
+        return step.carry_out(decide(arrival, step.read_marker(), step.read_result(), step.now_ms))
 
 
 @dataclass(slots=True)
@@ -146,20 +122,44 @@ class _Step:
             "job_id": f"{self.claim.partition}-{self.event.offset}",
         }
 
+    def carry_out(self, decision: Decision) -> str:  # one return a decision
+        """Do what the decision says to the batch; its kind, for counting."""
+        match decision:
+            case DeadLetter(error):
+                self.write_letter(error)
+                return "dead_letter"
+            case Reroute(partition):
+                self.reroute(partition)
+                return "rerouted"
+            case Drop(reason):
+                log.debug("request_dropped", reason=reason, **self.names)
+                return reason
+            case Fail(error, from_cache):
+                return self.fail(error, from_cache=from_cache)
+            case Answer(stale, refresh):
+                return self.answer(stale=stale, refresh=refresh)
+            case Wait():
+                raise StateUnusable(
+                    f"{self.claim.changelog}-{self.claim.partition} holds a pending retry, which this release does not write: "
+                    "start the release that wrote it"
+                )
+            case Render():
+                return self.render()
+
     def read_marker(self) -> MarkerRow | None:
-        """This request's marker under the record's key."""
+        """The request's marker under the record's key."""
         request = self.arrival.request
         if request is None:
             return None
         raw = self.batch.get(marker_key(self.event.key, request.tenant, request.request_id))
-        return None if raw is None else self.decider._codec.decode(raw, MarkerRow)
+        return None if raw is None else self.decider.codec.decode(raw, MarkerRow)
 
     def read_result(self) -> ResultRow | None:
         """The row of this content hash, where the record can be answered from it."""
         if self.arrival.content_hash is None or self.arrival.problem is not None:
             return None
         raw = self.batch.get(result_key(self.arrival.content_hash))
-        self.result = None if raw is None else self.decider._codec.decode(raw, ResultRow)
+        self.result = None if raw is None else self.decider.codec.decode(raw, ResultRow)
         return self.result
 
     def render(self) -> str:
@@ -174,7 +174,8 @@ class _Step:
     def answer(self, *, stale: bool, refresh: bool) -> str:
         """Answer from the row; after the answer, render anew if asked to."""
         content_hash = self.arrival.content_hash
-        assert self.result is not None and content_hash is not None
+        assert self.result is not None
+        assert content_hash is not None
         artifact = self.batch.get(artifact_key(content_hash))
         if artifact is None:  # never serve a result without its bytes: make them again
             log.error("artifact_row_missing", **self.names)
@@ -190,34 +191,18 @@ class _Step:
 
     def _render_and_keep(self) -> tuple[ResultRow, bytes]:
         arrival, content_hash = self.arrival, self.arrival.content_hash
-        assert arrival.spec is not None and content_hash is not None
-        rendered = self._rendered()
-        if len(rendered.artifact) > ARTIFACT_LIMIT:
-            raise RenderError("output_too_large", f"the artifact has {len(rendered.artifact):,} bytes, the store takes {ARTIFACT_LIMIT:,}; ask for a smaller scale or size")
+        assert arrival.spec is not None
+        assert content_hash is not None
+        rendered = render(arrival.spec)
         reference = outcomes.result_ref(self.claim.changelog, self.claim.partition, content_hash)
-        row = outcomes.ready_row(rendered, arrival.spec.format, arrival.spec.profile, reference, content_hash, self.decider._lifetimes, self.now_ms, self.result)
-        self._put(result_key(content_hash), self.decider._codec.encode(row))
+        row = outcomes.ready_row(arrival, rendered, reference=reference, lifetimes=self.decider.lifetimes, now_ms=self.now_ms, before=self.result)
+        self._put(result_key(content_hash), self.decider.codec.encode(row))
         self._put(artifact_key(content_hash), rendered.artifact)
         return row, rendered.artifact
 
-    def _rendered(self) -> Rendered:
-        assert self.arrival.spec is not None
-        try:
-            return render(self.arrival.spec)
-        except RenderError:
-            raise
-        except Exception as exc:  # a fault of the renderer must cost one request, not the partition
-            log.exception("renderer_raised", **self.names)
-            raise RenderError("render_failed", f"the renderer raised {type(exc).__name__}; report it with the dead letter") from exc
-
     def _complete(self, row: ResultRow, artifact: bytes, source: str) -> None:
-        request, content_hash = self.arrival.request, self.arrival.content_hash
-        assert request is not None and content_hash is not None
-        event = outcomes.completed(
-            request, row, artifact, identity=self._identity(), content_hash=content_hash, source=source,
-            generation=self.arrival.generation, attempts=self.arrival.attempt, now_ms=self.now_ms,
-        )
-        self._send(self.decider._completed, content_hash.encode(), self.decider._codec.encode(event), cloudevents.headers(event, self._source_uri(), self._traceparent()))
+        event = outcomes.completed(self.arrival, row, artifact, identity=self._identity(), source=source, now_ms=self.now_ms)
+        self._send(self.decider.completed_topic, event.content_hash.encode(), self.decider.codec.encode(event), cloudevents.headers(event, self._source_uri(), self._traceparent()))
         self._mark("completed", event.event_id)
         log.debug("request_completed", source=source, **self.names)
 
@@ -226,38 +211,39 @@ class _Step:
         arrival = self.arrival
         event = outcomes.failed(arrival, error, identity=self._identity(), now_ms=self.now_ms)
         key = arrival.content_hash.encode() if arrival.content_hash else self.event.key
-        self._send(self.decider._failed, key, self.decider._codec.encode(event), cloudevents.headers(event, self._source_uri(), self._traceparent()))
+        self._send(self.decider.failed_topic, key, self.decider.codec.encode(event), cloudevents.headers(event, self._source_uri(), self._traceparent()))
         if error.row.dead_letter and not from_cache:
             self.write_letter(error)
         if error.row.negative_cache and not from_cache and arrival.content_hash is not None and arrival.problem is None:
-            row = outcomes.failed_row(error, arrival.attempt, self.decider._lifetimes, self.now_ms)
-            self._put(result_key(arrival.content_hash), self.decider._codec.encode(row))
+            row = outcomes.failed_row(error, arrival.attempt, self.decider.lifetimes, self.now_ms)
+            self._put(result_key(arrival.content_hash), self.decider.codec.encode(row))
         self._mark("failed", event.event_id)
-        log.info("request_failed", error_code=error.code, error_class=str(error.error_class), from_cache=from_cache, **self.names)
+        # The cause is ours only where the renderer raised what it does not know; its text holds no content.
+        log.info("request_failed", error_code=error.code, error_class=str(error.error_class), from_cache=from_cache, exc_info=error.__cause__ if error.code == "render_failed" else None, **self.names)
         return "failed_from_cache" if from_cache else "failed"
 
     def write_letter(self, error: RenderError) -> None:
         """The dead letter of this event."""
-        self.batch.send(dead_letter(self.decider._dead_letters, self.event, self.arrival, error, source=self.claim.source, now_ms=self.now_ms))
+        self.batch.send(dead_letter(self.decider.dead_letter_topic, self.event, self.arrival, error, source=self.claim.source, now_ms=self.now_ms))
         log.warning("dead_letter", error_code=error.code, **self.names)
 
     def reroute(self, partition: int) -> None:
         """Send the record as it is to the partition of its key, marked so that it can't go round in circles."""
         mark = (stream_headers.REROUTED, b"%d" % self.claim.partition)
-        self.batch.send(OutgoingRecord(self.decider._source, self.event.key, self.event.value, [*self.event.headers, mark], self.event.offset, partition))
+        self.batch.send(OutgoingRecord(self.decider.source, self.event.key, self.event.value, [*self.event.headers, mark], self.event.offset, partition))
         log.info("request_rerouted", to_partition=partition, **self.names)
 
     def _mark(self, outcome: str, identity: str) -> None:
         request = self.arrival.request
         assert request is not None
-        row = outcomes.marker(self.arrival, outcome, identity, self.decider._lifetimes, self.now_ms)
-        self._put(marker_key(self.event.key, request.tenant, request.request_id), self.decider._codec.encode(row))
+        row = outcomes.marker(self.arrival, outcome, identity, self.decider.lifetimes, self.now_ms)
+        self._put(marker_key(self.event.key, request.tenant, request.request_id), self.decider.codec.encode(row))
 
     def _identity(self) -> str:
         return outcomes.event_id(self.claim.source_id, self.claim.partition, self.event.offset, "outcome")
 
     def _source_uri(self) -> str:
-        return f"/{self.decider._settings.app_id}/{self.claim.source}/{self.claim.partition}"
+        return f"/{self.decider.settings.app_id}/{self.claim.source}/{self.claim.partition}"
 
     def _traceparent(self) -> str | None:
         for name, value in self.event.headers:

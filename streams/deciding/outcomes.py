@@ -13,7 +13,6 @@ from schemas.events import MarkerRow, RenderCompleted, RenderFailed, ResultRow
 if TYPE_CHECKING:
     from processors.arrival import Arrival
     from processors.render import Rendered
-    from schemas.events import RenderRequested
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +34,11 @@ def result_ref(changelog: str, partition: int, content_hash: str) -> str:
     return f"kafka:///{changelog}/{partition}/artifact/{content_hash}"
 
 
-def ready_row(rendered: Rendered, spec_format: str, profile: str, reference: str, content_hash: str, lifetimes: Lifetimes, now_ms: int, before: ResultRow | None) -> ResultRow:
-    """The row of a finished render."""
-    expires_at = now_ms + jittered_ttl(content_hash, lifetimes.result)
+def ready_row(arrival: Arrival, rendered: Rendered, *, reference: str, lifetimes: Lifetimes, now_ms: int, before: ResultRow | None) -> ResultRow:
+    """The row of a finished render; `before` is the row it replaces."""
+    assert arrival.spec is not None
+    assert arrival.content_hash is not None
+    expires_at = now_ms + jittered_ttl(arrival.content_hash, lifetimes.result)
     return ResultRow(
         status="ready",
         attempts=1,
@@ -45,9 +46,9 @@ def ready_row(rendered: Rendered, spec_format: str, profile: str, reference: str
         result_ref=reference,
         media_type=rendered.media_type,
         size_bytes=len(rendered.artifact),
-        format=spec_format,
+        format=arrival.spec.format,
         renderer=rendered.renderer,
-        profile=profile,
+        profile=arrival.spec.profile,
         version=rendered.version,
         error_correction=rendered.error_correction,
         mask=rendered.mask,
@@ -77,16 +78,19 @@ def failed_row(error: RenderError, attempts: int, lifetimes: Lifetimes, now_ms: 
     )
 
 
-def completed(request: RenderRequested, row: ResultRow, artifact: bytes, *, identity: str, content_hash: str, source: str, generation: int, attempts: int, now_ms: int) -> RenderCompleted:
+def completed(arrival: Arrival, row: ResultRow, artifact: bytes, *, identity: str, source: str, now_ms: int) -> RenderCompleted:
     """The outcome of a request whose symbol exists; source is rendered, cache or stale."""
+    request = arrival.request
+    assert request is not None
+    assert arrival.content_hash is not None
     assert row.verification is not None  # every ready row has been read back
     return RenderCompleted(
         event_id=identity,
         request_id=request.request_id,
         tenant=request.tenant,
         idempotency_key=request.idempotency_key,
-        generation=generation,
-        content_hash=content_hash,
+        generation=arrival.generation,
+        content_hash=arrival.content_hash,
         source=source,
         format=row.format,
         media_type=row.media_type,
@@ -100,7 +104,7 @@ def completed(request: RenderRequested, row: ResultRow, artifact: bytes, *, iden
         error_correction=row.error_correction,
         mask=row.mask,
         verification=row.verification,
-        attempts=attempts,
+        attempts=arrival.attempt,
         requested_at=request.requested_at,
         completed_at=now_ms,
         expires_at=row.expires_at,

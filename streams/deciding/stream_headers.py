@@ -11,11 +11,14 @@ ATTEMPT = "qr-attempt"
 REROUTED = "qr-rerouted"
 """Partition from which the record was routed to the one of its key."""
 
+_MOST_DIGITS = 9
+"""Longer would overflow the events' 32-bit fields."""
+
 
 def number(headers: Iterable[tuple[str, bytes | None]], name: str, default: int) -> int:
     """A decimal header; `default` when it is absent or no number (a stranger's header can't stop the stream)."""
     for key, value in headers:
-        if key == name and value is not None and value.isdigit() and len(value) <= 9:
+        if key == name and value is not None and value.isdigit() and len(value) <= _MOST_DIGITS:
             return int(value)
     return default
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import structlog
 
+from streams.exit_codes import ExitCode
 from streams.ownership.errors import OwnershipLost
 from streams.ownership.ownership import Ownership
-from streams.exit_codes import ExitCode
 
 log = structlog.get_logger(__name__)
 

@@ -10,8 +10,8 @@ import asyncio
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from concurrent.futures import Executor
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from streams.ownership.batch import Batch
@@ -116,8 +116,7 @@ class Ownership:
         """
         if self._closed:
             raise Abandoned
-        for key, _ in self._rows.items():
-            yield key
+        yield from self._rows.keys()
 
     @contextmanager
     def deciding(self) -> Iterator[Batch]:

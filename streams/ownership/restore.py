@@ -80,7 +80,7 @@ def _read_to_end(consumer: Consumer, rows: PartitionRows, log: ChangelogLog, sup
                 pending[message.key() or b""] = message.value()
                 last = message.offset() or 0
                 applied += 1
-            elif error.code() == KafkaError._PARTITION_EOF:
+            elif error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001  # librdkafka names its local codes so
                 at_end = at_end or (message.offset() or 0) >= log.end
             else:
                 raise StateUnusable(f"changelog cannot be read: {error.str()}") from KafkaException(error)

@@ -17,7 +17,7 @@ from typing import Any
 from confluent_kafka import KafkaError, KafkaException, Producer
 
 from streams import kafka_clients
-from streams.ownership.batch import Batch, Headers
+from streams.ownership.batch import Batch, OutgoingRecord
 from streams.ownership.errors import CommitUncertain, Fenced, OutputTooLarge, OwnershipLost, TransactionAborted
 from streams.settings import Settings
 
@@ -27,7 +27,7 @@ ATTEMPT_SECONDS = 5.0
 """One call of commit or abort; short, so that the deadline around it is kept."""
 CHOSEN_BY_PARTITIONER = -1
 _FENCING_CODES = frozenset({
-    KafkaError._FENCED,
+    KafkaError._FENCED,  # noqa: SLF001  # librdkafka names its local codes so
     KafkaError.INVALID_PRODUCER_EPOCH,
     KafkaError.PRODUCER_FENCED,
     KafkaError.INVALID_PRODUCER_ID_MAPPING,
@@ -72,33 +72,34 @@ class TransactionalProducer:
         try:
             self._producer.begin_transaction()
             for record in batch.records:
-                self._produce(record.topic, record.value, record.key, record.headers, record.partition, record.origin)
+                self._produce(record)
             for key, value in batch.rows.items():
-                self._produce(changelog, value, key, None, partition, batch.row_origins.get(key, -1), row=True)
+                self._produce(OutgoingRecord(changelog, key, value, None, batch.row_origins.get(key, -1), partition), row=True)
         except KafkaException as exc:
             self._abort(exc.args[0])
         self._commit()
         return self._row_offset
 
-    def _produce(self, topic: str, value: bytes | None, key: bytes | None, headers: Headers | None, partition: int | None, origin: int, *, row: bool = False) -> None:
+    def _produce(self, record: OutgoingRecord, *, row: bool = False) -> None:
         def delivered(error: KafkaError | None, message: Any) -> None:
             if error is not None:
                 if error.code() == KafkaError.MSG_SIZE_TOO_LARGE:
-                    self._too_large = origin
+                    self._too_large = record.origin
             elif row:
                 self._row_offset = max(self._row_offset, message.offset())
 
         # Only rows' offsets are needed for the checkpoint; a record without callback costs half as much,
         # but then a broker's "too large" could not be traced to its request.
+        place = CHOSEN_BY_PARTITIONER if record.partition is None else record.partition
         while True:
             try:
-                self._producer.produce(topic, value, key, CHOSEN_BY_PARTITIONER if partition is None else partition, delivered, headers=headers or [])
+                self._producer.produce(record.topic, record.value, record.key, place, delivered, headers=record.headers or [])
                 return
             except BufferError:
                 self._producer.poll(0.1)
             except KafkaException as exc:
                 if exc.args[0].code() == KafkaError.MSG_SIZE_TOO_LARGE:
-                    self._too_large = origin
+                    self._too_large = record.origin
                 raise
 
     def _commit(self) -> None:

@@ -31,7 +31,7 @@ async def render(stream: Any) -> None:
             log.info("batch_abandoned", partition=first.message.partition, events=len(taken))
         except OwnershipLost as exc:
             end_process(exc.exit_code, str(exc))
-        except Exception as exc:  # an exception that reaches Faust would acknowledge the event
+        except Exception as exc:  # noqa: BLE001  # an exception that reaches Faust would acknowledge the event
             end_process(ExitCode.CRASHED, f"{type(exc).__name__}: {exc}", exc_info=exc)
         await acknowledge(events, taken)  # 6
 

@@ -12,7 +12,7 @@ from streams.faust_app.seams.owning_app import owning
 from streams.ownership.ownership import Ownership
 
 
-class WrittenOutsideBatch(TypeError):
+class WrittenOutsideBatchError(TypeError):
     """A row was set on the table itself; only a batch, with its transaction, may change rows."""
 
 
@@ -26,13 +26,13 @@ class OwnedStore(Store[bytes, bytes]):
         return None
 
     def set_persisted_offset(self, tp: Any, offset: int) -> None:
-        raise WrittenOutsideBatch("the checkpoint is written by the ownership")
+        raise WrittenOutsideBatchError("the checkpoint is written by the ownership")
 
     async def need_active_standby_for(self, tp: Any) -> bool:
         return False
 
     def apply_changelog_batch(self, batch: Any, to_key: Any, to_value: Any) -> None:
-        raise WrittenOutsideBatch("restores are read by the ownership")
+        raise WrittenOutsideBatchError("restores are read by the ownership")
 
     async def backup_partition(self, tp: Any, flush: bool = True, purge: bool = False, keep: int = 1) -> None:
         raise NotImplementedError("the changelog is the backup")
@@ -60,10 +60,10 @@ class OwnedStore(Store[bytes, bytes]):
         return isinstance(key, bytes) and any(owner.row(key) is not None for owner in self._ownerships())
 
     def __setitem__(self, key: bytes, value: bytes) -> None:
-        raise WrittenOutsideBatch(key)
+        raise WrittenOutsideBatchError(key)
 
     def __delitem__(self, key: bytes) -> None:
-        raise WrittenOutsideBatch(key)
+        raise WrittenOutsideBatchError(key)
 
     def __iter__(self) -> Iterator[bytes]:
         for owner in self._ownerships():
@@ -80,7 +80,7 @@ class Table(FaustTable[bytes, bytes]):
         return OwnedStore("owned://", self.app, self, table_name=self.name, key_type=bytes, value_type=bytes, loop=self.loop)
 
     def on_key_set(self, key: bytes, value: bytes) -> None:
-        raise WrittenOutsideBatch(key)
+        raise WrittenOutsideBatchError(key)
 
     def on_key_del(self, key: bytes) -> None:
-        raise WrittenOutsideBatch(key)
+        raise WrittenOutsideBatchError(key)

@@ -59,8 +59,11 @@ class ConsumerThread(driver.AIOKafkaConsumerThread):
 
 
 class _NoReadOffsets(defaultdict[Any, Any]):
-    """Faust drops what lies below the offset it read last, which after a seek back drops redelivery
-    that the position needs. Positions make redelivery harmless, so nothing is ever to be dropped."""
+    """Remembers nothing, so that Faust drops nothing.
+
+    Faust drops what lies below the offset it read last, which after a seek back is the redelivery that
+    the position needs. Positions make redelivery harmless.
+    """
 
     def __getitem__(self, key: Any) -> None:
         return None
@@ -82,8 +85,11 @@ class Consumer(driver.Consumer):
         return message
 
     def _new_offset(self, tp: Any) -> int | None:
-        """The open ownership's position: Faust's gap arithmetic advances one transaction per commit
-        interval when the source has commit markers (7,476 of 8,000 events redelivered after a kill)."""
+        """The open ownership's position.
+
+        Faust's gap arithmetic advances one transaction per commit interval when the source has commit
+        markers (7,476 of 8,000 events redelivered after a kill).
+        """
         self._acked[tp].clear()
         self._acked_index[tp].clear()
         return owning(self.app).committable_offset(tp.topic, tp.partition)
@@ -98,7 +104,7 @@ class Consumer(driver.Consumer):
         (4,000 outcomes a second instead of 11,000). A delivery that can finish at once is finished here;
         one that must wait (its queue is full) goes on in the race, so that a rebalance still ends it.
         """
-        if len(coros) == 2 and self.flow_active and getattr(coros[0], "__name__", "") == "on_message":
+        if len(coros) == len(("delivery", "suspended flow")) and self.flow_active and getattr(coros[0], "__name__", "") == "on_message":
             delivery, suspended = coros
             try:
                 awaited = delivery.send(None)
@@ -123,7 +129,7 @@ def _drive(coroutine: Coroutine[Any, Any, Any], awaited: Any) -> Generator[Any, 
     while True:
         try:
             value = yield awaited
-        except BaseException as exc:  # cancellation belongs to the coroutine too
+        except BaseException as exc:  # noqa: BLE001  # cancellation belongs to the coroutine too
             step, value = coroutine.throw, exc
         else:
             step = coroutine.send
