@@ -21,7 +21,7 @@ from typing import Any, Self
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from processors.canonical import identify, invalid_key
-from processors.errors import RequestRefused
+from processors.errors import RenderError, RequestRefused, StreamRefused
 from processors.spec import check_envelope, validate
 from schemas import cloudevents
 from schemas.codec import UndecodableError
@@ -107,7 +107,7 @@ class RenderClient:
         A request with wrong values is sent too: its outcome is a failed event.
 
         Raises:
-            RequestRefused: Avro cannot hold a value (an unpaired surrogate).
+            RenderError: it cannot be sent: Avro cannot hold a value (an unpaired surrogate), or it is too large.
             PublishFailed: no acknowledgement.
             BrokerUnreachable, TopicMissing: nothing was sent.
         """
@@ -116,7 +116,7 @@ class RenderClient:
             raise result
         return result
 
-    def publish_all(self, requests: Iterable[RenderRequested]) -> Iterator[Published | PublishFailed | RequestRefused]:
+    def publish_all(self, requests: Iterable[RenderRequested]) -> Iterator[Published | PublishFailed | RenderError]:
         """Send many requests without waiting for each; one result for each, in order, failures as values.
 
         Raises:
@@ -186,13 +186,13 @@ class RenderClient:
             except BufferError:
                 producer.poll(0.05)
             except KafkaException as exc:
-                sending.result = PublishFailed(request.request_id, exc.args[0].str())
+                sending.result = _refused_by_kafka(request, exc.args[0])
                 return sending
             else:
                 return sending
 
 
-def _acknowledged(producer: Producer, waiting: deque[_Sending], at_most: int) -> Iterator[Published | PublishFailed | RequestRefused]:
+def _acknowledged(producer: Producer, waiting: deque[_Sending], at_most: int) -> Iterator[Published | PublishFailed | RenderError]:
     """Results from the front, until no more than `at_most` are still on their way."""
     while waiting:
         result = waiting[0].result
@@ -203,6 +203,13 @@ def _acknowledged(producer: Producer, waiting: deque[_Sending], at_most: int) ->
             producer.poll(0.05)
         else:
             return
+
+
+def _refused_by_kafka(request: RenderRequested, error: KafkaError) -> PublishFailed | RenderError:
+    """Too large for the topic is the request's fault for ever; everything else may pass."""
+    if error.code() == KafkaError.MSG_SIZE_TOO_LARGE:
+        return StreamRefused("request_too_large")
+    return PublishFailed(request.request_id, error.str())
 
 
 def _unheld(request: RenderRequested, error: EncodeError) -> RequestRefused:
@@ -221,13 +228,13 @@ class _Sending:
 
     def __init__(self, request: RenderRequested, key: str, content_hash: str | None) -> None:
         self._request, self._key, self._content_hash = request, key, content_hash
-        self.result: Published | PublishFailed | RequestRefused | None = None
+        self.result: Published | PublishFailed | RenderError | None = None
 
     def delivered(self, error: KafkaError | None, message: Message) -> None:
         """librdkafka's delivery report."""
         request = self._request
         if error is not None:
-            self.result = PublishFailed(request.request_id, error.str())
+            self.result = _refused_by_kafka(request, error)
         else:
             self.result = Published(
                 request.request_id, request.tenant, self._key, self._content_hash, message.partition() or 0, message.offset() or 0

@@ -19,6 +19,9 @@ from streams.settings import Settings
 ANSWER_SECONDS = 10.0
 """A broker that is there answers metadata in milliseconds; one that is elected anew, in a few seconds."""
 _RECORDS_PER_POLL = 500
+_NO_SUCH_PARTITION = frozenset({KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_PARTITION, KafkaError._UNKNOWN_TOPIC})  # noqa: SLF001 - the client's public codes
+# A topic just made, or a broker that went away: the next answer names another leader.
+_LEADER_MOVES = frozenset({KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE, KafkaError._TRANSPORT, KafkaError._TIMED_OUT})  # noqa: SLF001
 
 
 class BrokerUnreachable(Exception):
@@ -115,16 +118,22 @@ class TopicReader:
             raise TopicMissing(f"topic {topic} does not exist; `qrstream topics create` makes it (or QR_TOPIC_PREFIX, QR_APP_ID name others)")
         return sorted(described.partitions)
 
-    def _first(self, topic: str, partition: int, from_beginning: bool) -> int:  # noqa: FBT001
-        try:
-            # For a read_committed consumer the high end is the last stable offset: a transaction that is
-            # open now is read when it commits.
-            low, high = self._consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=ANSWER_SECONDS)
-        except KafkaException as exc:
-            if exc.args[0].code() in {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_PARTITION, KafkaError._UNKNOWN_TOPIC}:  # noqa: SLF001
-                raise TopicMissing(f"{topic} has no partition {partition}; `qrstream topics check` says what does not fit") from exc
-            raise unreachable(self._settings, exc.args[0].str()) from exc
-        return low if from_beginning else high
+    def _first(self, topic: str, partition: int, from_beginning: bool) -> int:
+        deadline = time.monotonic() + ANSWER_SECONDS
+        while True:
+            try:
+                # For a read_committed consumer the high end is the last stable offset: a transaction that
+                # is open now is read when it commits.
+                low, high = self._consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=ANSWER_SECONDS)
+            except KafkaException as exc:
+                code, reason = exc.args[0].code(), exc.args[0].str()
+                if code in _NO_SUCH_PARTITION:
+                    raise TopicMissing(f"{topic} has no partition {partition}; `qrstream topics check` says what does not fit") from exc
+                if code not in _LEADER_MOVES or time.monotonic() > deadline:
+                    raise unreachable(self._settings, reason) from exc
+                time.sleep(0.1)
+            else:
+                return low if from_beginning else high
 
 
 def unreachable(settings: Settings, reason: str) -> BrokerUnreachable:

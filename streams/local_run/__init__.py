@@ -1,0 +1,1 @@
+"""Everything on one machine: what ``qrstream up`` starts, counts and stops."""
