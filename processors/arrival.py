@@ -44,7 +44,7 @@ class Arrival:
     home_partition: int | None = None
 
 
-def read_arrival(  # noqa: PLR0913 - a record has that many coordinates
+def read_arrival(
     key: bytes | None,
     value: bytes | None,
     *,

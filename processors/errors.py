@@ -154,7 +154,7 @@ class RenderError(Exception):
         return self.row.error_class
 
 
-class RequestRefused(RenderError):  # noqa: N818 - says what happened; the base has the suffix
+class RequestRefused(RenderError):
     """The request has no canonical form, or cannot be read at all."""
 
     codes = frozenset(
@@ -162,7 +162,7 @@ class RequestRefused(RenderError):  # noqa: N818 - says what happened; the base 
     )
 
 
-class RenderRefused(RenderError):  # noqa: N818 - says what happened; the base has the suffix
+class RenderRefused(RenderError):
     """The request has a canonical form, and no artifact can be made of it."""
 
     codes = frozenset(
@@ -181,7 +181,7 @@ class RenderRefused(RenderError):  # noqa: N818 - says what happened; the base h
     )
 
 
-class StreamRefused(RenderError):  # noqa: N818 - says what happened; the base has the suffix
+class StreamRefused(RenderError):
     """The record's key, place, length or time is wrong, whatever it asks for."""
 
     codes = frozenset(

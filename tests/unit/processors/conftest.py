@@ -19,7 +19,11 @@ class MakeRequest(Protocol):
 
 
 class MakeSpec(Protocol):
-    def __call__(self, content: str | bytes = ..., **fields: object) -> RenderSpec: ...
+    def __call__(self, content: object = ..., **fields: object) -> RenderSpec: ...
+
+
+class HashOf(Protocol):
+    def __call__(self, **fields: object) -> str: ...
 
 
 def _request(**fields: object) -> RenderRequested:
@@ -27,7 +31,7 @@ def _request(**fields: object) -> RenderRequested:
     return RenderRequested(**given)  # type: ignore[arg-type]  # tests pass wrong values on purpose
 
 
-def _spec(content: str | bytes = "https://example.com", **fields: object) -> RenderSpec:
+def _spec(content: object = "https://example.com", **fields: object) -> RenderSpec:
     return validate(_request(content=content, **fields))
 
 
@@ -53,7 +57,8 @@ def spec_of() -> MakeSpec:
 
 
 @pytest.fixture(scope="session")
-def hash_of() -> object:
+def hash_of() -> HashOf:
+    """The content hash of a valid request with the given fields."""
     return lambda **fields: content_hash(validate(_request(**fields)))
 
 

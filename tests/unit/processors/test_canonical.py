@@ -10,12 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from processors.canonical import canonical_bytes, content_hash, identify, invalid_key
+from processors.errors import RequestRefused
 from processors.jsonl import parse_request
 from processors.profile import DEFAULT_PROFILE, PROFILES
 from processors.spec import validate
 from schemas.definitions import current
 from schemas.events import RenderRequested
-from tests.unit.processors.conftest import MakeRequest
+from tests.unit.processors.conftest import HashOf, MakeRequest
 
 # The frozen table: change a default and every hash in the world changes. Make a new profile instead.
 FROZEN_DEFAULTS = {"qr-0": "4efe2d319e1350a4050ce8a30931f8acbf771f7f4f437a891a9d92be5c2d0fc2"}
@@ -85,10 +86,10 @@ def test_what_differs_in_the_output_differs_in_the_hash(one: str, other: str) ->
     assert line_hash(one) != line_hash(other)
 
 
-def test_content_is_not_normalised(hash_of: object) -> None:
+def test_content_is_not_normalised(hash_of: HashOf) -> None:
     composed, decomposed = (unicodedata.normalize(form, "Blüte") for form in ("NFC", "NFD"))
 
-    assert hash_of(content=composed) != hash_of(content=decomposed)  # type: ignore[operator]
+    assert hash_of(content=composed) != hash_of(content=decomposed)
 
 
 def undeclared(tree: dict[str, object]) -> list[str]:
@@ -103,7 +104,7 @@ def test_each_schema_field_is_declared_output_affecting_or_not() -> None:
 
 
 def test_a_field_without_the_declaration_is_found() -> None:
-    tree = {"fields": [*current(RenderRequested).tree["fields"], {"name": "logo", "type": "string"}]}
+    tree: dict[str, object] = {"fields": [*current(RenderRequested).tree["fields"], {"name": "logo", "type": "string"}]}
 
     assert undeclared(tree) == ["logo"]
 
@@ -141,7 +142,7 @@ def test_the_defaults_of_a_profile_are_frozen(name: str) -> None:
     assert sha256(table).hexdigest() == FROZEN_DEFAULTS[name]
 
 
-def test_the_schema_has_the_defaults_of_the_profile(request_of: MakeRequest) -> None:
+def test_the_schema_has_the_defaults_of_the_profile() -> None:
     spec = validate(RenderRequested(request_id="r", content="x", requested_at=0))
 
     assert {name: getattr(spec, name) for name in DEFAULT_PROFILE.defaults} == dict(DEFAULT_PROFILE.defaults)
@@ -163,6 +164,30 @@ def test_the_content_comes_back_from_the_canonical_form(content: str | bytes) ->
     except KeyError:
         with pytest.raises(UnicodeDecodeError):
             raw.decode()
+
+
+CONTROLS = "".join(map(chr, range(0x20))) + '"\\\\/\x7f\x80\u2028\u2029\ufeff\uffff\U0001f468'
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    content=st.one_of(st.just(CONTROLS), st.text(min_size=1, max_size=40), st.binary(min_size=1, max_size=40)),
+    scale=st.floats(0.01, 1_000_000),
+    margin=st.integers(0, 1_000_000),
+)
+def test_the_canonical_form_is_that_of_rfc_8785(content: str | bytes, scale: float, margin: int) -> None:
+    try:
+        spec = validate(
+            RenderRequested(
+                request_id="r", content=content, format="svg", scale=scale, margin=margin, light=None, requested_at=0
+            )
+        )
+    except RequestRefused:
+        return  # an unpaired surrogate
+    form = canonical_bytes(spec)
+
+    assert form == rfc8785.dumps(json.loads(form))
+    assert json.loads(form)["scale"] == scale
 
 
 def test_long_content_is_hashed_like_short_content(request_of: MakeRequest) -> None:

@@ -39,7 +39,7 @@ def test_librdkafka_sends_keys_of_every_length_to_the_same_partitions() -> None:
             "log_level": 0,
         }
     )
-    bytes_of = random.Random(4)  # noqa: S311 - the same keys in every run
+    bytes_of = random.Random(4)
     keys = [bytes_of.randbytes(length) for length in range(1, 90)] + [key for key, _, _ in VECTORS]
     sent: dict[bytes, int] = {}
 

@@ -17,7 +17,7 @@ CONTENT = "https://example.com/menü"
 def segno_png(**options: object) -> bytes:
     made = segno.make(CONTENT, error="m", mode="byte", encoding="utf-8", micro=False)
     out = BytesIO()
-    made.save(out, kind="png", **options)  # type: ignore[arg-type]
+    made.save(out, kind="png", **options)
     return out.getvalue()
 
 

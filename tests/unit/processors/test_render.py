@@ -8,6 +8,7 @@ import pytest
 
 from processors import render as rendering
 from processors.errors import RenderRefused
+from processors.images import svg
 from processors.profile import DEFAULT_PROFILE
 from processors.render import render
 from processors.symbol import Symbol, make_symbol
@@ -15,7 +16,7 @@ from processors.verify import DECODER, contrast_ratio
 from tests.unit.processors.conftest import MakeSpec
 
 
-def refusal_of(spec_of: MakeSpec, content: str = "https://example.com", **fields: object) -> RenderRefused:
+def refusal_of(spec_of: MakeSpec, content: object = "https://example.com", **fields: object) -> RenderRefused:
     with pytest.raises(RenderRefused) as refusal:
         render(spec_of(content, **fields))
     return refusal.value
@@ -105,7 +106,7 @@ def test_an_image_that_is_too_wide_names_the_limit(spec_of: MakeSpec, fields: di
 
 
 def test_a_file_that_is_too_large_is_refused(spec_of: MakeSpec) -> None:
-    with patch.object(rendering.svg, "write_svg", return_value=bytes(256 * 1024 + 1)):
+    with patch.object(svg, "write_svg", return_value=bytes(256 * 1024 + 1)):
         refusal = refusal_of(spec_of, format="svg")
 
     assert refusal.code == "output_too_large"
