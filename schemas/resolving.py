@@ -1,9 +1,9 @@
-"""Reading what another version of a schema wrote (Avro specification 1.12, schema resolution), by fastavro."""
+"""Reading what another version of a schema wrote (Avro specification 1.12, schema resolution), over fastavro."""
 
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import fastavro
 from fastavro.schema import SchemaParseException
@@ -44,14 +44,19 @@ def checked_fingerprint(writer: AvroType, reader: Tree, schema_id: int) -> bytes
 
 
 def decoder(view: type[Record], reader: Tree, writer: AvroType) -> Callable[[bytes, int], Any]:
-    """A function of bytes and offset that gives the record, as ``compiled.decoder`` makes for the schema in force."""
-    written, wanted = fastavro.parse_schema(plain(writer)), fastavro.parse_schema(plain(reader))
+    """A function of bytes and offset that gives the record, as ``compiled.decoder`` makes for the schema in force.
+
+    The two schemas must resolve (``evolution.obstacles``). fastavro is given the writer's schema alone: resolving a
+    union itself, it takes the reader's first branch that a value can be promoted to, so that bytes written under
+    [string, bytes] come back as text, or as an error where they are no UTF-8.
+    """
+    written = fastavro.parse_schema(plain(writer))
 
     def decode(raw: bytes, at: int) -> object:
         source = io.BytesIO(raw)
         source.seek(at)
         try:
-            record = _shaped(fastavro.schemaless_reader(source, written, wanted), reader, view)
+            record = _shaped(fastavro.schemaless_reader(source, written, None), reader, view)
         except (MemoryError, UndecodableError):
             raise
         except Exception as error:  # what fastavro raises for malformed bytes is not specified
@@ -63,25 +68,46 @@ def decoder(view: type[Record], reader: Tree, writer: AvroType) -> Callable[[byt
     return decode
 
 
-def _shaped(value: AvroValue, kind: AvroType, view: type | None) -> AvroValue:
-    """A value of fastavro's as the typed view holds it: promotion leaves an int where a double is declared."""
+def _shaped(value: AvroValue, kind: AvroType, view: type | None = None) -> AvroValue:
+    """A value of the writer's as the reader's type holds it; a field that the writer had not takes its default."""
     if isinstance(kind, list):
-        return next(_shaped(value, branch, None) for branch in kind if _belongs(value, branch))
-    if not isinstance(kind, dict):
-        if kind == "int" and not INT_MIN <= value <= INT_MAX:
-            raise UndecodableError(f"{value} does not fit 32 bits")
-        return float(value) if kind == "double" else value
-    if kind["type"] != "record":
-        return value
-    made = view or VIEWS[kind["name"]]
-    return made(**{field["name"]: _shaped(value[field["name"]], field["type"], None) for field in kind["fields"]})
+        return _shaped(value, _branch(value, kind))
+    if isinstance(kind, dict) and kind["type"] == "record":
+        known = {}
+        for field in kind["fields"]:
+            names = (field["name"], *field.get("aliases", ()))
+            if (written := next((name for name in names if name in value), None)) is not None:
+                known[field["name"]] = _shaped(value[written], field["type"])
+        return (view or VIEWS[kind["name"]])(**known)
+    if kind == "int" and not INT_MIN <= value <= INT_MAX:
+        raise UndecodableError(f"{value} does not fit 32 bits")
+    if kind == "double":
+        return float(value)
+    if kind == "string" and isinstance(value, bytes):
+        return value.decode()
+    if kind == "bytes" and isinstance(value, str):
+        return value.encode()
+    return value
 
 
-def _belongs(value: object, branch: AvroType) -> bool:
-    if branch == "null":
-        return value is None
-    if branch == "string":
-        return isinstance(value, str)
-    if branch == "bytes":
-        return isinstance(value, bytes)
-    return value is not None
+_SAME: Final[dict[str, tuple[type, ...]]] = {
+    "null": (type(None),),
+    "boolean": (bool,),
+    "int": (int,),
+    "long": (int,),
+    "double": (float,),
+    "string": (str,),
+    "bytes": (bytes,),
+    "record": (dict,),
+}
+_PROMOTED: Final[dict[str, tuple[type, ...]]] = {"double": (int,), "string": (bytes,), "bytes": (str,)}
+
+
+def _branch(value: AvroValue, kinds: list[AvroType]) -> AvroType:
+    """The branch of the value's own type, else the first that it can be promoted to."""
+    for types in (_SAME, _PROMOTED):
+        for kind in kinds:
+            name = kind["type"] if isinstance(kind, dict) else kind
+            if isinstance(value, types.get(name, ())):
+                return kind
+    raise UndecodableError(f"no branch of the union holds a {type(value).__name__}")

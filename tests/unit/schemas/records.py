@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any, get_type_hints
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from schemas.events import (
@@ -17,6 +18,9 @@ from schemas.events import (
     ResultRow,
     Verification,
 )
+
+PATIENT = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+"""For a machine that does other things meanwhile: how long an example takes is no matter of these tests."""
 
 NOW = 1_764_400_000_123
 HASH = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
@@ -34,7 +38,7 @@ EXAMPLES: tuple[Record, ...] = (
     ),
     RenderFailed(
         event_id="e-2", request_id="order-18", tenant="default", generation=0, error_code="content_empty",
-        error_class="permanent", message="the content is empty", attempts=0, requested_at=NOW, failed_at=NOW + 4,
+        error_class="permanent", message="the content is empty", attempts=1, requested_at=NOW, failed_at=NOW + 4,
     ),
     ResultRow(
         status="ready", attempts=1, checksum=HASH, result_ref=f"file:///qr-0/{HASH}.png", media_type="image/png",

@@ -14,7 +14,7 @@ from schemas.codec import Codec, EncodeError, Framing, UndecodableError
 from schemas.definitions import current
 from schemas.events import RECORD_TYPES, MarkerRow, Record, RenderCompleted, RenderFailed, RenderRequested
 from schemas.resolving import plain
-from tests.unit.schemas.records import ANY_RECORD, EXAMPLES, NOW
+from tests.unit.schemas.records import ANY_RECORD, EXAMPLES, NOW, PATIENT
 
 CODEC = Codec()
 PREFIX = 10
@@ -34,11 +34,13 @@ def reason(raw: bytes | None, view: type[Record]) -> str:
     return caught.value.reason
 
 
+@PATIENT
 @given(ANY_RECORD)
 def test_a_record_comes_back_as_it_went_in(record: Record) -> None:
     assert CODEC.decode(CODEC.encode(record), type(record)) == record
 
 
+@PATIENT
 @given(ANY_RECORD)
 def test_the_bytes_after_the_framing_are_those_that_fastavro_writes(record: Record) -> None:
     assert CODEC.encode(record)[PREFIX:] == by_fastavro(record)
@@ -78,6 +80,7 @@ def test_every_64_bit_instant_comes_back(instant: int) -> None:
 # What is refused
 
 
+@PATIENT
 @given(st.binary(max_size=400), st.sampled_from(RECORD_TYPES))
 @example(b"", RenderRequested)
 def test_any_bytes_are_a_record_or_undecodable(raw: bytes, view: type[Record]) -> None:
@@ -88,6 +91,7 @@ def test_any_bytes_are_a_record_or_undecodable(raw: bytes, view: type[Record]) -
     assert type(decoded) is view
 
 
+@PATIENT
 @given(st.binary(max_size=400), st.sampled_from(RECORD_TYPES))
 def test_any_bytes_after_a_right_framing_are_a_record_that_encodes_again_or_undecodable(body: bytes, view: type[Record]) -> None:
     raw = CODEC.encode(next(record for record in EXAMPLES if type(record) is view))[:PREFIX] + body
@@ -99,6 +103,7 @@ def test_any_bytes_after_a_right_framing_are_a_record_that_encodes_again_or_unde
     assert CODEC.encode(CODEC.decode(CODEC.encode(decoded), view)) == CODEC.encode(decoded)
 
 
+@PATIENT
 @given(st.data())
 def test_a_changed_byte_gives_a_record_or_undecodable(data: st.DataObject) -> None:
     record = data.draw(st.sampled_from(EXAMPLES))
