@@ -11,6 +11,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
 from processors.errors import TABLE
 from processors.spec import validate
@@ -21,7 +22,7 @@ from streams.cli.output import print_json
 from streams.cli.words import counted
 from streams.local_run.artifact_folder import ArtifactFolder
 from streams.local_run.run_count import RunCount
-from streams.settings import Settings
+from streams.settings import Settings, environment_name
 
 _LINE_SECONDS = 2.0
 """Between two lines of progress where there is no terminal."""
@@ -30,6 +31,10 @@ _SOURCES = {
     "cache": "answered from an earlier result",
     "stale": "answered from a result that is being refreshed",
 }
+
+
+_SHARED = ("topic_prefix", "app_id", "partitions", "output_partitions", "schema_registry")
+"""Settings that another terminal needs as they are here."""
 
 
 class UpScreen:
@@ -44,8 +49,7 @@ class UpScreen:
 
     def line(self, subject: str, text: str) -> None:
         """One step: what, and where it is."""
-        self._console.print(f"[bold]{subject:<10}[/bold]", end="", markup=True)
-        self._console.print(text, markup=False)
+        self._console.print(Text.assemble((f"{subject:<10}", "bold"), text))
 
     def refusal(self, text: str) -> None:
         """A line of the file that could not be published."""
@@ -109,7 +113,8 @@ class UpScreen:
         command = _own_command()
         self._console.print()
         self.line("up", "everything runs until Ctrl-C. In another terminal, in this folder:")
-        commands = [f"export QR_BROKER={settings.broker}"]
+        exported = {"broker": settings.broker, **{name: getattr(settings, name) for name in _SHARED if environment_name(name) in os.environ}}
+        commands = ["export " + " ".join(f"{environment_name(name)}={value}" for name, value in exported.items())]
         commands += [f"echo '{{\"content\": \"Hello\"}}' | {command} publish -", f"{command} tail completed --from-beginning"]
         if content_hash is not None:
             commands += [f"{command} show {content_hash} -o first.png"]

@@ -1,0 +1,181 @@
+"""What `qrstream bench pipeline` measures, each with what it means."""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from confluent_kafka import Message
+
+from schemas.events import RenderCompleted, RenderRequested
+from streams.bench.stream import BenchStream, MeasurementFailed, Usage, over_hashes
+from streams.client import Published
+from streams.event_codec import event_codec
+
+Result = dict[str, float | int]
+MIB = 1 << 20
+
+WARM_HASHES = 2_000
+CACHED_REQUESTS = 50_000
+LATENCY_RATE = 200
+LATENCY_SECONDS = 20
+RESTART_RATE = 50
+MANY_HASHES = 100_000
+MANY_PARTITIONS = 64
+
+
+def cached_path(broker: str, folder: Path) -> Result:
+    """Outcomes a second from the cache: one worker process, 4 partitions, exactly once.
+
+    The requests lie ready when the worker starts, so that the publisher takes none of its time;
+    measured from the first to the last outcome visible read_committed.
+    """
+    with BenchStream(broker, folder) as stream:
+        stream.start_worker()
+        stream.publish(over_hashes(WARM_HASHES, WARM_HASHES))
+        stream.outcomes(WARM_HASHES)
+        stream.worker.stop()
+        stream.publish(over_hashes(CACHED_REQUESTS, WARM_HASHES))
+        stream.worker.start()
+        first, last = stream.outcomes(CACHED_REQUESTS)
+        return {"requests": CACHED_REQUESTS, "hashes": WARM_HASHES, "seconds": last - first, "outcomes_per_second": CACHED_REQUESTS / (last - first)}
+
+
+def latency(broker: str, folder: Path) -> Result:
+    """Milliseconds from publishing to the outcome visible read_committed, at 200 requests a second, cached."""
+    with BenchStream(broker, folder) as stream:
+        stream.start_worker()
+        stream.publish(over_hashes(WARM_HASHES, WARM_HASHES))
+        stream.outcomes(WARM_HASHES)
+        sent: dict[str, float] = {}
+        arrived: dict[str, float] = {}
+        codec = event_codec(stream.settings)
+
+        def seen(records: list[Message]) -> None:
+            now = time.monotonic()
+            for record in records:
+                arrived[codec.decode(record.value() or b"", RenderCompleted).request_id] = now
+
+        count = LATENCY_RATE * LATENCY_SECONDS
+        with _Publishing(stream, _paced(over_hashes(count, WARM_HASHES), LATENCY_RATE, sent)):
+            stream.outcomes(count, seen)
+        # The first second warms connections and caches of every process on the way.
+        waits = sorted((arrived[name] - sent[name]) * 1000 for name in list(sent)[LATENCY_RATE:])
+        percentiles = statistics.quantiles(waits, n=100)
+        return {"requests": count, "per_second": LATENCY_RATE, "p50_ms": statistics.median(waits), "p99_ms": percentiles[98], "max_ms": waits[-1]}
+
+
+def restart(broker: str, folder: Path) -> Result:
+    """Seconds from kill -9 and an immediate start to the next outcome visible, while requests come in."""
+    with BenchStream(broker, folder) as stream:
+        stream.start_worker()
+        stream.publish(over_hashes(WARM_HASHES, WARM_HASHES))
+        stream.outcomes(WARM_HASHES)
+        codec = event_codec(stream.settings)
+        stop = threading.Event()
+        endless = _paced(over_hashes(10**9, WARM_HASHES), RESTART_RATE, {}, stop)
+        with _Publishing(stream, endless, stop):
+            stream.outcomes(RESTART_RATE)
+            stream.worker.kill()
+            killed, killed_ms = time.monotonic(), time.time_ns() // 1_000_000
+            stream.worker.start()
+            while True:
+                new: list[Message] = []
+                stream.outcomes(1, new.extend)
+                if any(codec.decode(record.value() or b"", RenderCompleted).completed_at > killed_ms for record in new):
+                    return {"seconds_to_next_outcome": time.monotonic() - killed}
+
+
+def many_hashes(broker: str, folder: Path) -> Result:
+    """Memory with 100,000 hashes rendered and kept, and rows a second of a full restore of them."""
+    with BenchStream(broker, folder) as stream:
+        stream.start_worker()
+        began = time.monotonic()
+        stream.publish(over_hashes(MANY_HASHES, MANY_HASHES))
+        stream.outcomes(MANY_HASHES)
+        rendered = time.monotonic() - began
+        usage = Usage.of(stream.worker.pid)
+        stream.worker.stop()
+        shutil.rmtree(stream.folder / "worker" / "tables")
+        stream.start_worker()
+        opened = stream.opened().values()
+        rows = sum(int(line["restored_rows"]) for line in opened)
+        seconds = max(float(line["restore_seconds"]) for line in opened)
+        restored = Usage.of(stream.worker.pid)
+        return {
+            "hashes": MANY_HASHES, "renders_per_second": MANY_HASHES / rendered, "memory_mib": usage.memory / MIB, "peak_memory_mib": usage.peak_memory / MIB,
+            "restored_rows": rows, "restore_seconds": seconds, "restored_rows_per_second": rows / seconds, "memory_after_restore_mib": restored.memory / MIB,
+        }
+
+
+def many_partitions(broker: str, folder: Path) -> Result:
+    """Threads, memory and open files of one worker that owns 64 partitions, and seconds until it does."""
+    with BenchStream(broker, folder, partitions=MANY_PARTITIONS) as stream:
+        seconds = stream.start_worker()
+        requests = 20 * MANY_PARTITIONS
+        stream.publish(over_hashes(requests, requests))
+        stream.outcomes(requests)
+        usage = Usage.of(stream.worker.pid)
+        return {"partitions": MANY_PARTITIONS, "start_seconds": seconds, "threads": usage.threads, "memory_mib": usage.memory / MIB, "open_files": usage.files}
+
+
+MEASUREMENTS: dict[str, Callable[[str, Path], Result]] = {
+    "cached-path": cached_path,
+    "latency": latency,
+    "restart": restart,
+    "many-hashes": many_hashes,
+    "many-partitions": many_partitions,
+}
+AIMS: dict[tuple[str, str], str] = {
+    ("cached-path", "outcomes_per_second"): "≥ 7,000",
+    ("latency", "p50_ms"): "≤ 12",
+    ("latency", "p99_ms"): "≤ 60",
+    ("restart", "seconds_to_next_outcome"): "≤ 4",
+    ("many-hashes", "memory_mib"): "≤ 250",
+    ("many-hashes", "restored_rows_per_second"): "≥ 100,000",
+}
+"""Figures that the project wants to keep, on two cores."""
+
+
+class _Publishing:
+    """Publishes in a thread while the caller reads; what fails there is raised here."""
+
+    def __init__(self, stream: BenchStream, requests: Iterator[RenderRequested], stop: threading.Event | None = None) -> None:
+        self._stream, self._requests, self._stop = stream, requests, stop
+        self._failure: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, name="publisher")
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(self, *raised: Any) -> None:
+        if self._stop is not None:
+            self._stop.set()
+        self._thread.join()
+        if self._failure is not None:
+            raise self._failure
+
+    def _run(self) -> None:
+        try:
+            for result in self._stream.client.publish_all(self._requests):
+                if not isinstance(result, Published):
+                    raise MeasurementFailed(f"a request could not be published: {result}")
+        except Exception as exc:  # noqa: BLE001 - raised again by the caller's thread
+            self._failure = exc
+
+
+def _paced(requests: Iterator[RenderRequested], rate: int, sent: dict[str, float], stop: threading.Event | None = None) -> Iterator[RenderRequested]:
+    """So many a second; `sent` takes the time at which each was due to leave."""
+    began = time.monotonic()
+    for number, request in enumerate(requests):
+        if stop is not None and stop.is_set():
+            return
+        due = began + number / rate
+        time.sleep(max(0.0, due - time.monotonic()))
+        sent[request.request_id] = time.monotonic()
+        yield request
