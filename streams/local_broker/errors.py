@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from streams.exit_codes import ExitCode
+
 
 class LocalBrokerError(Exception):
     """No broker can be had here; the message is one line that says what to do about it.
@@ -9,4 +11,4 @@ class LocalBrokerError(Exception):
     `code` is the exit code of a command that ends because of it.
     """
 
-    code = 3
+    code = ExitCode.BROKER

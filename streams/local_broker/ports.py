@@ -23,11 +23,11 @@ def is_free(port: int) -> bool:
     return True
 
 
-def free_ports(count: int, *, taken: frozenset[int] = frozenset()) -> list[int]:
-    """`count` different ports, free at the time of the call and not in `taken`."""
+def free_ports(count: int, *, besides: frozenset[int] = frozenset()) -> list[int]:
+    """`count` different ports, free at the time of the call and not in `besides`."""
     found: list[int] = []
     for port in random.sample(_CHOICES, len(_CHOICES)):
-        if port not in taken and is_free(port):
+        if port not in besides and is_free(port):
             found.append(port)
             if len(found) == count:
                 return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from typing import Any
 
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
@@ -21,7 +22,8 @@ def answers(bootstrap: str, cluster_id: str | None = None) -> bool:
         socket.create_connection((host, int(port)), timeout=_ANSWER_SECONDS).close()
     except OSError:
         return False
-    client = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0, "error_cb": lambda _: None})
+    settings: dict[str, Any] = {"bootstrap.servers": bootstrap, "log_level": 0, "error_cb": lambda _: None}
+    client = AdminClient(settings)
     try:
         metadata = client.list_topics(timeout=_ANSWER_SECONDS)
     except KafkaException:
