@@ -19,7 +19,6 @@ class DeliveredEvent:
     Attributes:
         continues: offset after the predecessor in its fetch chain; None if unknown.
         generation: of the consumer group when it was delivered.
-        timestamp_ms: broker's append time.
     """
 
     offset: int
@@ -28,7 +27,6 @@ class DeliveredEvent:
     key: bytes | None
     value: bytes | None
     headers: tuple[tuple[str, bytes | None], ...]
-    timestamp_ms: int
 
 
 class Placement(Enum):

@@ -38,6 +38,11 @@ class App(faust.App):
     def _new_transport(self) -> Transport:
         return Transport(self.conf.broker_consumer, self)
 
+    async def on_stop(self) -> None:
+        """Close the ownerships last: until then the consumer commits their positions."""
+        await super().on_stop()
+        await self.owners.close_all()
+
     def committable_offset(self, topic: str, partition: int) -> int | None:
         """The offset that the consumer group may commit for a partition."""
         owner = self.owners.get(RENDER_AGENT, partition) if topic == self.source else None

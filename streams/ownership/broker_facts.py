@@ -17,7 +17,7 @@ from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-d
 
 from streams import kafka_clients
 from streams.ownership.checkpoint import ChangelogLog
-from streams.ownership.errors import StateUnusable
+from streams.ownership.errors import BrokerSilent
 from streams.settings import Settings
 
 ANSWER_SECONDS = 30.0
@@ -44,7 +44,7 @@ class BrokerFacts:
         """UUID of each topic (KIP-516).
 
         Raises:
-            StateUnusable: a topic does not exist, or the broker does not answer.
+            BrokerSilent: the broker does not answer.
         """
         wanted = sorted(set(topics))
         futures = self._admin.describe_topics(TopicCollection(wanted), request_timeout=ANSWER_SECONDS)
@@ -85,6 +85,6 @@ def _answer(future: Any, failure: str) -> Any:
     try:
         return future.result(ANSWER_SECONDS)
     except KafkaException as exc:
-        raise StateUnusable(f"{failure}: {exc.args[0].str()}") from exc
+        raise BrokerSilent(f"{failure}: {exc.args[0].str()}") from exc
     except TimeoutError as exc:
-        raise StateUnusable(f"{failure}: no answer within {ANSWER_SECONDS:.0f} s") from exc
+        raise BrokerSilent(f"{failure}: no answer within {ANSWER_SECONDS:.0f} s") from exc

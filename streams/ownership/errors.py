@@ -8,6 +8,7 @@ OwnershipError
     ├── Fenced               a newer owner exists
     ├── CommitUncertain      the broker never said whether the transaction was committed
     ├── LocalWriteFailed     committed on the broker, but not in RocksDB
+    ├── BrokerSilent         the broker did not answer while partitions were opened
     └── StateUnusable        a partition can't be opened; names what to do
 """
 
@@ -62,6 +63,12 @@ class LocalWriteFailed(OwnershipLost):
     """The transaction is committed but RocksDB refused the rows; a restart restores them."""
 
     exit_code = ExitCode.DATA_FOLDER
+
+
+class BrokerSilent(OwnershipLost):
+    """The broker did not answer while partitions were opened; starting again may find it back."""
+
+    exit_code = ExitCode.BROKER_LOST
 
 
 class StateUnusable(OwnershipLost):

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TypeVar
 
 import rocksdict
 import structlog
@@ -22,6 +23,10 @@ log = structlog.get_logger(__name__)
 
 MOST_THREADS = 64
 """Fencing waits on the broker: 128 producers took 0.8 s with 64 threads and 6 s with 6."""
+
+
+Subject = TypeVar("Subject")
+Result = TypeVar("Result")
 
 
 class Owners:
@@ -75,17 +80,13 @@ class Owners:
         loop = asyncio.get_running_loop()
         opening: list[Ownership] = []
         try:
-            for owner in await asyncio.gather(*(loop.run_in_executor(self._executor, self._new, claim) for claim in claims), return_exceptions=True):
-                if isinstance(owner, BaseException):
-                    raise owner
-                opening.append(owner)
+            await self._each(lambda claim: opening.append(self._new(claim)), claims)
             await self._each(Ownership.fence, opening)
             changelogs = await loop.run_in_executor(self._executor, self._facts_reader().changelog_logs, [(c.changelog, c.partition) for c in claims])
             sources = await loop.run_in_executor(self._executor, self._facts_reader().source_logs, [(c.source, c.partition) for c in claims])
-            restored = await asyncio.gather(*(
-                loop.run_in_executor(self._executor, owner.restore, changelogs[owner.claim.changelog, owner.claim.partition], superseded)
-                for owner in opening
-            ))
+            restored = await self._each(
+                lambda owner: owner.restore(changelogs[owner.claim.changelog, owner.claim.partition], superseded), opening
+            )
             positions = [first_position(owner, sources[owner.claim.source, owner.claim.partition]) for owner in opening]
             if superseded.is_set() or not still_current():
                 raise Abandoned
@@ -116,13 +117,16 @@ class Owners:
         """UUID of each topic."""
         return await asyncio.get_running_loop().run_in_executor(self._executor, self._facts_reader().topic_ids, topics)
 
-    async def _each(self, step: Callable[[Ownership], None], owners: Sequence[Ownership]) -> None:
-        """Run a blocking step for all, wait for all, then raise the first error."""
+    async def _each(self, step: Callable[[Subject], Result], subjects: Sequence[Subject]) -> list[Result]:
+        """Run a blocking step for all side by side, wait for all, then return the results or raise the first error."""
         loop = asyncio.get_running_loop()
-        results = await asyncio.gather(*(loop.run_in_executor(self._executor, step, owner) for owner in owners), return_exceptions=True)
-        for result in results:
+        ended = await asyncio.gather(*(loop.run_in_executor(self._executor, step, subject) for subject in subjects), return_exceptions=True)
+        results: list[Result] = []
+        for result in ended:
             if isinstance(result, BaseException):
                 raise result
+            results.append(result)
+        return results
 
 
 def first_position(owner: Ownership, source: SourceLog) -> int:

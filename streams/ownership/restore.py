@@ -14,7 +14,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from streams import kafka_clients
 from streams.ownership.checkpoint import ChangelogLog, Checkpoint, reason_to_restore_in_full
-from streams.ownership.errors import Abandoned, StateUnusable
+from streams.ownership.errors import Abandoned, BrokerSilent
 from streams.ownership.partition_rows import PartitionRows
 from streams.settings import Settings
 
@@ -41,7 +41,7 @@ def restore(settings: Settings, rows: PartitionRows, topic: str, partition: int,
 
     Raises:
         Abandoned: superseded.
-        StateUnusable: the changelog cannot be read.
+        BrokerSilent: the changelog cannot be read.
     """
     started = time.monotonic()
     now_ms = time.time_ns() // 1_000_000
@@ -83,12 +83,12 @@ def _read_to_end(consumer: Consumer, rows: PartitionRows, log: ChangelogLog, sup
             elif error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001  # librdkafka names its local codes so
                 at_end = at_end or (message.offset() or 0) >= log.end
             else:
-                raise StateUnusable(f"changelog cannot be read: {error.str()}") from KafkaException(error)
+                raise BrokerSilent(f"changelog cannot be read: {error.str()}") from KafkaException(error)
             heard = time.monotonic()
         if pending:
             rows.write(pending, Checkpoint(log.topic_id, last, time.time_ns() // 1_000_000))
         if at_end:
             return applied
         if time.monotonic() - heard > SILENCE_SECONDS:
-            raise StateUnusable(f"changelog cannot be read: silence for {SILENCE_SECONDS:.0f} s before offset {log.end}")
+            raise BrokerSilent(f"changelog cannot be read: silence for {SILENCE_SECONDS:.0f} s before offset {log.end}")
     raise Abandoned

@@ -63,7 +63,7 @@ async def carry_out(taken: list[Any]) -> None:
 def _delivered(message: Any) -> DeliveredEvent:
     return DeliveredEvent(
         message.offset, message.continues, message.generation_id, message.key, message.value,
-        tuple(message.headers or ()), int(message.timestamp * 1000),
+        tuple(message.headers or ()),
     )
 
 
