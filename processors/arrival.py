@@ -44,7 +44,7 @@ class Arrival:
     home_partition: int | None = None
 
 
-def read_arrival(
+def read_arrival(  # noqa: PLR0913 - a record has that many coordinates
     key: bytes | None,
     value: bytes | None,
     *,
