@@ -1,25 +1,71 @@
-"""Requests in, outcomes out, exactly once, with nothing going wrong and with workers killed or joining."""
+"""Requests in, outcomes out, exactly once: undisturbed, killed, and with workers coming and going."""
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable
 
 import pytest
 
 from tests.support.publisher import contents
-from tests.support.stream_run import StreamRun
+from tests.support.sizes import FULL, Size, both_sizes
+from tests.support.stream_run import PARTITIONS, StreamRun
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
 NewStream = Callable[..., StreamRun]
 
 
 def test_twenty_thousand_requests_over_two_thousand_contents_are_rendered_two_thousand_times(stream: StreamRun) -> None:
     worker = stream.start()
-    stream.publisher.publish(contents(20_000, 2_000))
-    stream.wait_all(worker, within_s=180)
+    stream.publisher.publish(contents(FULL.requests, FULL.distinct))
+    stream.wait_all(worker, within_s=240)
     verdict = stream.exactly_once(renders=2_000)
     assert verdict.outcomes == 20_000
     assert verdict.by_source == {"rendered": 2_000, "cache": 18_000}
     assert verdict.encoder_calls == 2_000
     assert verdict.aborted == 0
+
+
+@both_sizes
+def test_kill_minus_nine_twice_between_the_first_and_the_last_outcome(stream: StreamRun, size: Size) -> None:
+    parts = contents(size.requests, size.distinct)
+    third = size.requests // 3
+    in_flight = 0
+    seen = 0
+    for part in (parts[:third], parts[third : 2 * third]):
+        worker = stream.start()
+        stream.publisher.publish(part)
+        stream.wait_outcomes(seen + 1, worker)
+        worker.kill()
+        seen = len(stream.outcomes.to_end())
+        in_flight += len(stream.in_flight(worker))
+        # The last third is published only after the second kill: both fall before the last outcome.
+        assert 0 < seen < size.requests
+    worker = stream.start()
+    stream.publisher.publish(parts[2 * third :])
+    stream.wait_all(worker, within_s=240)
+    verdict = stream.exactly_once(renders=size.distinct)
+    assert size.distinct <= verdict.encoder_calls <= size.distinct + in_flight
+
+
+def test_a_second_worker_joins_and_leaves_while_requests_come_in(new_stream: NewStream) -> None:
+    stream = new_stream(QR_BATCH_RECORDS="50")
+    incoming = iter(contents(4_000, 200))
+
+    def publish_until(condition: Callable[[], bool]) -> None:
+        for content in incoming:
+            stream.publisher.publish([content, next(incoming)])
+            if condition():
+                return
+        raise AssertionError(f"4,000 requests were not enough\n{stream.rerun()}")
+
+    first = stream.start(name="first")
+    stream.wait_open(first)
+    second = stream.start(name="second")
+    publish_until(lambda: len(stream.owned_by(second)) == PARTITIONS // 2 and len(stream.trace.events("published", pid=second.pid)) > 3)
+    assert stream.owned_by(first) | stream.owned_by(second) == set(range(PARTITIONS))
+    assert second.terminate() == 0
+    publish_until(lambda: len(stream.owned_by(first)) == PARTITIONS)
+    stream.publisher.publish(incoming)
+    stream.wait_all(first)
+    verdict = stream.exactly_once(renders=200)
+    assert verdict.encoder_calls >= 200

@@ -122,7 +122,8 @@ class Publisher:
                 self._failures.append(error.str())
                 return
             partition, offset = message.partition(), message.offset()
-            assert partition is not None and offset is not None
+            assert partition is not None
+            assert offset is not None
             offsets[partition] = max(offset, offsets.get(partition, -1))
             if key is not None:
                 self.partitions[key.decode("latin-1")] = partition

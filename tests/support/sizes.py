@@ -1,0 +1,24 @@
+"""How many requests a case runs with: small in `make test`, the promised 20,000 over 2,000 in `make test-long`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Requests, distinct contents among them, and records of one transaction at most."""
+
+    requests: int
+    distinct: int
+    batch: int
+
+
+SMALL = Size(2_000, 200, 50)
+FULL = Size(20_000, 2_000, 500)
+
+both_sizes = pytest.mark.parametrize(
+    "size", [pytest.param(SMALL, id="2,000"), pytest.param(FULL, id="20,000", marks=pytest.mark.long)]
+)
