@@ -31,7 +31,7 @@ from streams import kafka_clients
 from streams.event_codec import event_codec
 from streams.exit_codes import ExitCode
 from streams.settings import Settings, load_settings
-from streams.topic_reader import ANSWER_SECONDS, TopicMissing, TopicReader, unreachable
+from streams.topic_reader import ANSWER_SECONDS, TopicMissing, TopicReader, ensure_reachable, unreachable
 from streams.topics import COMPLETED, FAILED, REQUESTED
 
 __all__ = ["Outcomes", "PublishFailed", "Published", "RenderClient", "new_request"]
@@ -158,6 +158,7 @@ class RenderClient:
 
     def _open_producer(self) -> Producer:
         if self._producer is None:
+            ensure_reachable(self.settings)
             producer = Producer(
                 kafka_clients.producer(self.settings, **{"linger.ms": 2, "message.timeout.ms": int(ACKNOWLEDGED_WITHIN_SECONDS * 1000)})
             )

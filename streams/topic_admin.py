@@ -14,7 +14,7 @@ from streams import kafka_clients
 from streams.broker_settings import BROKER_RULES, TOPIC_RULES, Severity
 from streams.exit_codes import ExitCode
 from streams.settings import Settings
-from streams.topic_reader import ANSWER_SECONDS, unreachable
+from streams.topic_reader import ANSWER_SECONDS, ensure_reachable, unreachable
 from streams.topics import TOPICS, Partitions, Topic
 
 
@@ -181,8 +181,7 @@ def _broker_lines(settings: Settings, configs: Mapping[str, Mapping[str, str]]) 
 
 
 def _admin(settings: Settings) -> AdminClient:
-    if settings.broker is None:
-        raise unreachable(settings, "")
+    ensure_reachable(settings)
     return AdminClient(kafka_clients.connection(settings))
 
 

@@ -5,6 +5,7 @@ No consumer group: whoever reads sees every partition, keeps no offsets on the b
 
 from __future__ import annotations
 
+import socket
 import time
 from collections.abc import Iterator, Sequence
 from types import TracebackType
@@ -50,6 +51,7 @@ class TopicReader:
             BrokerUnreachable: no answer within ANSWER_SECONDS.
             TopicMissing: one of the topics does not exist.
         """
+        ensure_reachable(settings)
         self._settings = settings
         self._consumer = Consumer(kafka_clients.consumer(settings))
         try:
@@ -134,6 +136,26 @@ class TopicReader:
                 time.sleep(0.1)
             else:
                 return low if from_beginning else high
+
+
+def ensure_reachable(settings: Settings) -> None:
+    """Return when one of the brokers takes a connection; librdkafka would wait ANSWER_SECONDS for what is refused at once.
+
+    Raises:
+        BrokerUnreachable: no broker is set, or none takes a connection.
+    """
+    reasons: list[str] = []
+    for address in (settings.broker or "").split(","):
+        host, _, port = address.strip().rpartition(":")
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), timeout=ANSWER_SECONDS).close()
+        except OSError as exc:
+            reasons.append(exc.strerror or str(exc))
+        except ValueError:
+            reasons.append(f"{address!r} is not host:port")
+        else:
+            return
+    raise unreachable(settings, "; ".join(dict.fromkeys(reasons)))
 
 
 def unreachable(settings: Settings, reason: str) -> BrokerUnreachable:

@@ -45,7 +45,7 @@ def pipeline(
     from streams.cli.failure import CommandFailed, say
     from streams.cli.output import print_json
     from streams.exit_codes import ExitCode
-    from streams.local_broker import LocalBroker
+    from streams.local_broker import open_broker
     from streams.settings import load_settings
 
     names = only or list(MEASUREMENTS)
@@ -56,7 +56,7 @@ def pipeline(
     results: dict[str, dict[str, float | int]] = {}
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="qrstream-bench-")))
-        broker = settings.broker or stack.enter_context(LocalBroker.start(folder / "broker")).bootstrap
+        broker = stack.enter_context(open_broker(folder / "broker", address=settings.broker))
         for name in names:
             say(f"measuring {name} …")
             results[name] = {key: round(value, 2) for key, value in MEASUREMENTS[name](broker, folder).items()}

@@ -19,7 +19,7 @@ from streams.cli.files import open_lines
 from streams.cli.up_screen import UpScreen
 from streams.client import Outcomes, Published, PublishFailed, RenderClient
 from streams.exit_codes import ExitCode
-from streams.local_broker import LocalBroker
+from streams.local_broker import open_broker
 from streams.local_run.artifact_folder import ArtifactFolder
 from streams.local_run.run_count import RunCount, marked, new_mark
 from streams.local_run.worker_process import WorkerProcess
@@ -117,11 +117,10 @@ class UpRun:
             self._screen.line("broker", f"{self._settings.broker} (QR_BROKER)")
             return self._settings
         folder = self._settings.data_dir / "broker"
-        self._screen.line("broker", "starting Apache Kafka (the first time it is fetched) …")
-        broker = LocalBroker.start(folder)
-        stopping.callback(broker.stop)
-        self._screen.line("broker", f"{broker.bootstrap}, records in {folder}")
-        return self._settings.model_copy(update={"broker": broker.bootstrap})
+        self._screen.line("broker", "starting (the first time, Apache Kafka is fetched) …")
+        broker = stopping.enter_context(open_broker(folder, address=None))
+        self._screen.line("broker", f"Apache Kafka on {broker}")
+        return self._settings.model_copy(update={"broker": broker})
 
     def _publish_and_watch(self, client: RenderClient, file: Path, worker: WorkerProcess) -> None:
         outcomes = client.outcomes()

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-EPILOG = """\b
+from streams.exit_codes import RESTARTABLE
+
+EPILOG = f"""\b
 Examples:
   QR_BROKER=127.0.0.1:9092 qrstream worker
   QR_BROKER=kafka:9092 QR_DATA_DIR=/var/lib/qrstream QR_LOG=json:info QR_MODE=production qrstream worker
 
 \b
 Workers of one QR_APP_ID share the partitions between them; each needs a data folder of its own.
-A supervisor should start it again after codes 70 to 73 and when a signal ended it, and must not
-after the others: they do not pass by themselves. `qrstream --help` lists all codes.
+A supervisor should start it again after codes {min(RESTARTABLE):d} to {max(RESTARTABLE):d} and when a signal ended it, and
+must not after the others: they do not pass by themselves. `qrstream --help` lists all codes.
 """
 
 
