@@ -52,7 +52,9 @@ class Fault:
             self.trace.write("paused" if self.stop else "crashed", step=step)
             if not self.stop:
                 os._exit(CRASHED)
-            os.kill(os.getpid(), signal.SIGSTOP)
+            # To this thread: it stops before the next instruction. A signal to the process is taken by its main
+            # thread, and this one would run on until that has been scheduled.
+            signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
         self.trace.write("resumed", step=step)
 
 
