@@ -190,7 +190,7 @@ def main() -> int:
     folder = Path(tempfile.mkdtemp(prefix="chaos-"))
     with session_broker(folder / "broker") as bootstrap, stream_run(bootstrap, unique_names(), folder / "stream") as run:
         report = chaos(run, seed, requests, seconds)
-    print(json.dumps(asdict(report)))
+    sys.stdout.write(json.dumps(asdict(report)) + "\n")
     return 0 if report.promise_kept else 1
 
 

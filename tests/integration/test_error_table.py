@@ -50,8 +50,9 @@ class Poisoned:
         sent = self.sent[case]
         found = []
         for letter in self.letters:
-            headers = letter.headers() or []
-            ours = {name: value for name, value in headers if name.startswith("qr-dlq-") and value is not None}
+            headers = letter.headers()
+            assert isinstance(headers, list)
+            ours = {name: value for name, value in headers if name.startswith("qr-dlq-") and isinstance(value, bytes)}
             if letter.value() == sent.value and letter.key() == sent.key:
                 theirs = [header for header in headers if not header[0].startswith("qr-dlq-")]
                 found.append({"theirs": theirs, **{name.removeprefix("qr-dlq-"): value.decode() for name, value in ours.items()}})

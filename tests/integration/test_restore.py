@@ -38,7 +38,9 @@ def rows_folder(stream: StreamRun, partition: int) -> Path:
 def read_checkpoint(stream: StreamRun, partition: int) -> Checkpoint:
     rows = rocksdict.Rdict(str(rows_folder(stream, partition)), rocksdict.Options(raw_mode=True))
     try:
-        return Checkpoint.decode(rows[CHECKPOINT_KEY])
+        found = rows[CHECKPOINT_KEY]
+        assert isinstance(found, bytes)
+        return Checkpoint.decode(found)
     finally:
         rows.close()
 

@@ -5,23 +5,24 @@ from __future__ import annotations
 import re
 import struct
 import zlib
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import zxingcpp
 from numpy.typing import NDArray
 
 SVG_SCALE: Final = 4
+QR_CODE: Final = zxingcpp.BarcodeFormats(zxingcpp.BarcodeFormat.QRCode)
 _CHANNELS: Final = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
 
 
 def content_of(artifact: bytes, media_type: str) -> bytes:
     """The bytes that the symbol says. Raises AssertionError unless exactly one QR Code is found."""
     pixels = png_pixels(artifact) if media_type == "image/png" else svg_pixels(artifact)
-    found = zxingcpp.read_barcodes(pixels, formats=zxingcpp.BarcodeFormat.QRCode, try_rotate=False)
+    found = zxingcpp.read_barcodes(pixels, formats=QR_CODE, try_rotate=False)
     if not found:  # no quiet zone was asked for: give the reader one, the symbol is what is checked
         roomy = np.pad(pixels, 40, constant_values=255)
-        found = zxingcpp.read_barcodes(roomy, formats=zxingcpp.BarcodeFormat.QRCode, try_rotate=False)
+        found = zxingcpp.read_barcodes(roomy, formats=QR_CODE, try_rotate=False)
     assert len(found) == 1, f"{len(found)} QR Codes found in {len(artifact)} bytes of {media_type}"
     return bytes(found[0].bytes)
 
@@ -86,8 +87,8 @@ def _palette(chunks: dict[str, bytes]) -> NDArray[np.uint8]:
     given = chunks.get("tRNS", b"")
     alpha[: len(given)] = np.frombuffer(given, np.uint8)
     grey = colours @ np.array([0.299, 0.587, 0.114])
-    levels: Any = np.round(grey * alpha / 255 + 255 * (1 - alpha / 255))
-    return np.clip(levels, 0, 255).astype(np.uint8)
+    levels: NDArray[np.uint8] = np.clip(np.round(grey * alpha / 255 + 255 * (1 - alpha / 255)), 0, 255).astype(np.uint8)
+    return levels
 
 
 def svg_pixels(artifact: bytes) -> NDArray[np.uint8]:
@@ -103,7 +104,7 @@ def svg_pixels(artifact: bytes) -> NDArray[np.uint8]:
             units[:] = _grey(attributes["fill"])
         else:
             _stroke(units, attributes["d"], _grey(attributes["stroke"]))
-    return np.kron(units, np.ones((SVG_SCALE, SVG_SCALE), np.uint8))
+    return np.repeat(np.repeat(units, SVG_SCALE, axis=0), SVG_SCALE, axis=1)
 
 
 def _stroke(units: NDArray[np.uint8], path: str, level: int) -> None:

@@ -30,7 +30,7 @@ class Outcome:
     kind: Literal["completed", "failed"]
     fields: dict[str, Any]
     key: bytes | None
-    headers: tuple[tuple[str, bytes], ...]
+    headers: tuple[tuple[str, str | bytes | None], ...]
 
 
 class OutcomeReader:
@@ -64,7 +64,9 @@ class OutcomeReader:
         fields = plain_avro.decode("RenderCompleted" if completed else "RenderFailed", value)
         key = message.key()
         assert key is None or isinstance(key, bytes)
-        return Outcome("completed" if completed else "failed", fields, key, tuple(message.headers() or ()))
+        headers = message.headers()
+        assert headers is None or isinstance(headers, list)
+        return Outcome("completed" if completed else "failed", fields, key, tuple(headers or ()))
 
 
 class _Reader:
@@ -74,7 +76,7 @@ class _Reader:
             "bootstrap.servers": bootstrap, "group.id": "oracle", "isolation.level": isolation, "enable.auto.commit": False,
             "enable.partition.eof": True, "auto.offset.reset": "earliest", "fetch.wait.max.ms": 100, "log_level": 2,
         })
-        self._ended: dict[tuple[str | None, int | None], int | None] = {}
+        self._ended: dict[tuple[str | None, int | None], int] = {}
         self._consumer.assign([TopicPartition(topic, p, 0) for topic, p in self._partitions])
 
     def arrived(self) -> list[Message]:
@@ -86,7 +88,7 @@ class _Reader:
         By end-of-partition events, not by the last record's offset: the end may lie behind commit markers
         and aborted records, which are never delivered.
         """
-        ends = {tp: self._consumer.get_watermark_offsets(TopicPartition(*tp), SILENCE_S)[1] for tp in self._partitions}
+        ends = {tp: self._end(*tp) for tp in self._partitions}
         read: list[Message] = []
         heard = time.monotonic()
         while any(self._ended.get(tp, -1) < end for tp, end in ends.items()):
@@ -99,6 +101,12 @@ class _Reader:
     def close(self) -> None:
         self._consumer.close()
 
+    def _end(self, topic: str, partition: int) -> int:
+        """The end offset; with read_committed the last stable one."""
+        watermarks = self._consumer.get_watermark_offsets(TopicPartition(topic, partition), SILENCE_S)
+        assert watermarks is not None, f"{topic}-{partition} has no leader"
+        return int(watermarks[1])
+
     def _take(self, seconds: float) -> list[Message]:
         taken = []
         for message in self._consumer.consume(10_000, seconds):
@@ -106,7 +114,7 @@ class _Reader:
             if error is None:
                 taken.append(message)
             elif error.code() == KafkaError._PARTITION_EOF:
-                self._ended[message.topic(), message.partition()] = message.offset()
+                self._ended[message.topic(), message.partition()] = message.offset() or 0
             else:
                 raise AssertionError(f"reading failed: {error.str()}")
         return taken

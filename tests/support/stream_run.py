@@ -31,6 +31,7 @@ PARTITIONS = 4
 SESSION_S = 6.0
 DEADLINE_S = 240.0
 """For what takes seconds: a worker starts in 3 s, and has needed 40 on a machine whose cores others had taken."""
+LATEST: OffsetSpec = OffsetSpec.latest()  # type: ignore[no-untyped-call]  # confluent-kafka leaves it untyped
 
 
 @dataclass
@@ -223,7 +224,7 @@ class StreamRun:
 
     def _offsets(self, topic: str | None, isolation: IsolationLevel) -> dict[tuple[str, int], int]:
         topics = [topic] if topic else [self.completed, self.failed, self.dead_letters, self.changelog]
-        wanted = {TopicPartition(name, p): OffsetSpec.latest() for name in topics for p in range(PARTITIONS)}
+        wanted = {TopicPartition(name, p): LATEST for name in topics for p in range(PARTITIONS)}
         futures = self.admin.list_offsets(wanted, isolation_level=isolation, request_timeout=30)
         return {(tp.topic, tp.partition): future.result(30).offset for tp, future in futures.items()}
 

@@ -146,8 +146,9 @@ def test_flow_is_suspended_and_resumed_by_flag_and_event() -> None:
 
 
 def test_the_table_manager_makes_its_recovery_when_first_asked() -> None:
-    assert isinstance(TableManager.recovery, property)
-    assert "self._recovery = Recovery( self.app, self, beacon=self.beacon, loop=self.loop )" in source_of(TableManager.recovery.fget)
+    recovery: Any = inspect.getattr_static(TableManager, "recovery")
+    assert isinstance(recovery, property)
+    assert "self._recovery = Recovery( self.app, self, beacon=self.beacon, loop=self.loop )" in source_of(recovery.fget)
 
 
 def test_the_app_makes_the_table_manager_that_its_settings_name() -> None:
