@@ -114,7 +114,7 @@ def test_the_largest_value_is_taken(read: Read, codec: Codec, request_of: MakeRe
     assert problem_of(read(b"any", above)) == "request_too_large"
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(key=st.none() | st.binary(max_size=80), value=st.none() | st.binary(max_size=200))
 def test_reading_never_raises(read: Read, key: bytes | None, value: bytes | None) -> None:
     assert problem_of(read(key, value)) == "undecodable"

@@ -148,7 +148,7 @@ def test_the_schema_has_the_defaults_of_the_profile() -> None:
     assert {name: getattr(spec, name) for name in DEFAULT_PROFILE.defaults} == dict(DEFAULT_PROFILE.defaults)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.one_of(st.text(min_size=1, max_size=40), st.binary(min_size=1, max_size=40)))
 def test_the_content_comes_back_from_the_canonical_form(content: str | bytes) -> None:
     try:
@@ -169,7 +169,7 @@ def test_the_content_comes_back_from_the_canonical_form(content: str | bytes) ->
 CONTROLS = "".join(map(chr, range(0x20))) + '"\\\\/\x7f\x80\u2028\u2029\ufeff\uffff\U0001f468'
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     content=st.one_of(st.just(CONTROLS), st.text(min_size=1, max_size=40), st.binary(min_size=1, max_size=40)),
     scale=st.floats(0.01, 1_000_000),

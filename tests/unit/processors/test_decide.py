@@ -162,7 +162,7 @@ results = st.none() | st.builds(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(arrivals, markers, results)
 def test_no_combination_raises_or_breaks_the_order_of_the_rules(
     arrival: Arrival, found: MarkerRow | None, result: ResultRow | None

@@ -14,7 +14,7 @@ def test_a_lifetime_is_moved_by_ten_percent_at_most_either_way() -> None:
     assert jittered_ttl("8" + "0" * 63, 1_000_000) == 1_000_000
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(HEX, st.integers(0, 10**12))
 def test_every_hash_stays_inside_the_ten_percent(content_hash: str, ttl_ms: int) -> None:
     lifetime = jittered_ttl(content_hash, ttl_ms)
