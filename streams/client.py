@@ -13,7 +13,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
@@ -232,7 +232,7 @@ class _Sending:
         self.result: Published | PublishFailed | RenderError | None = None
 
     def delivered(self, error: KafkaError | None, message: Message) -> None:
-        """librdkafka's delivery report."""
+        """The delivery report."""
         request = self._request
         if error is not None:
             self.result = _refused_by_kafka(request, error)
@@ -279,9 +279,10 @@ class Outcomes:
 
     def decode(self, message: Message) -> Outcome:
         """The outcome in a record. Raises UndecodableError with the record's place."""
-        view: Callable[..., Any] = RenderCompleted if message.topic() == self._completed else RenderFailed
+        raw = message.value() or b""
         try:
-            outcome: Outcome = self._codec.decode(message.value() or b"", view)  # type: ignore[type-var]
+            if message.topic() == self._completed:
+                return self._codec.decode(raw, RenderCompleted)
+            return self._codec.decode(raw, RenderFailed)
         except UndecodableError as exc:
             raise UndecodableError(f"{message.topic()}-{message.partition()}@{message.offset()}: {exc.reason}") from exc
-        return outcome

@@ -6,24 +6,14 @@ import codecs
 import time
 import uuid
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from processors.errors import RequestRefused
 from processors.jsonl import parse_request
 from schemas.events import RenderRequested
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One line of a file: its number from 1, and its request or why there is none."""
-
-    number: int
-    request: RenderRequested | None
-    refusal: RequestRefused | None
-
-
-def read_lines(lines: Iterable[bytes]) -> Iterator[Line]:
-    """Read every line that is not blank; a bad line is a `Line` with its refusal, and the others go on.
+def read_lines(lines: Iterable[bytes]) -> Iterator[tuple[int, RenderRequested | RequestRefused]]:
+    """Number (from 1) and request of every line that is not blank; a bad line gives its refusal, and the others go on.
 
     A request without id gets a new one (UUID 4), one without time the present.
     """
@@ -33,9 +23,9 @@ def read_lines(lines: Iterable[bytes]) -> Iterator[Line]:
         if not text.strip():
             continue
         try:
-            yield Line(number, _request(text), None)
+            yield number, _request(text)
         except RequestRefused as refusal:
-            yield Line(number, None, refusal)
+            yield number, refusal
 
 
 def _request(raw: bytes) -> RenderRequested:

@@ -21,12 +21,16 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from streams.exit_codes import ExitCode
+
 PREFIX = "QR_"
 CONFIG_FILE = "QR_CONFIG"
 
 
 class SettingsError(Exception):
     """A setting is missing or wrong; the message is one line that says which and what to do."""
+
+    exit_code = ExitCode.SETTINGS
 
 
 def _existing_file(path: Path) -> Path:

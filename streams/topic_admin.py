@@ -17,7 +17,6 @@ from streams.settings import Settings
 from streams.topic_reader import ANSWER_SECONDS, ensure_reachable, unreachable
 from streams.topics import TOPICS, Partitions, Topic
 
-
 ALONE = "there is one broker, so nothing is replicated: fine to try things out, not to keep them"
 """The warning that every single machine gets."""
 

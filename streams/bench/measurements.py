@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 from confluent_kafka import Message
 
@@ -153,7 +152,7 @@ class _Publishing:
     def __enter__(self) -> None:
         self._thread.start()
 
-    def __exit__(self, *raised: Any) -> None:
+    def __exit__(self, *raised: object) -> None:
         if self._stop is not None:
             self._stop.set()
         self._thread.join()

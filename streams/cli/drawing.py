@@ -17,7 +17,7 @@ _QUIET_ZONE = 4
 
 
 def drawn(modules: Sequence[Sequence[int]], *, coloured: bool, quiet_zone: int = _QUIET_ZONE) -> list[str]:
-    """Lines of text; `modules` is n × n, true is dark.
+    """Lines of text; `modules` is square, true is dark.
 
     Without colours the light modules are drawn and the dark ones left blank, as text is light on
     most terminals; readers take both.

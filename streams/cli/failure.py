@@ -43,23 +43,23 @@ def report(error: BaseException) -> ExitCode:
 
 
 def _meaning(error: BaseException) -> tuple[str, ExitCode, str]:
-    # Imported here: an error has loaded its own module already, and --help needs none of them.
+    """The name of the failure, its exit code, and its line."""
+    # Imported here: `--help` needs no error table.
     from processors.errors import RenderError
-    from streams.settings import SettingsError
 
-    if isinstance(error, CommandFailed):
-        return error.code, error.exit_code, str(error)
     if isinstance(error, RenderError):
         return error.code, ExitCode.INCOMPLETE, error.message
-    if isinstance(error, SettingsError):
-        return "settings", ExitCode.SETTINGS, str(error)
-    if type(error).__name__ == "LocalBrokerError":
-        return "broker", ExitCode.BROKER, str(error)
-    exit_code = getattr(error, "exit_code", None)
-    if isinstance(exit_code, ExitCode):
-        return exit_code.name.lower(), exit_code, str(error)
+    declared = [code for name in ("exit_code", "code") if isinstance(code := getattr(error, name, None), ExitCode)]
+    if declared:
+        name = error.code if isinstance(error, CommandFailed) else declared[0].name.lower()
+        return name, declared[0], str(error)
     if isinstance(error, OSError) and error.filename is not None:
         return "usage", ExitCode.USAGE, f"{error.filename}: {error.strerror}"
+    refusal = getattr(error, "format_message", None)
+    if refusal is not None:  # of the parser of the command line
+        context = getattr(error, "ctx", None)
+        where = context.command_path if context is not None else "qrstream"
+        return "usage", ExitCode.USAGE, f"{refusal().rstrip('.')}; `{where} --help` shows how"
     hint = "" if _wants_traceback() else "; QR_LOG=console:debug shows where, please report it"
     return "crashed", ExitCode.CRASHED, f"{type(error).__name__}: {error}{hint}"
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import typer
 
 from streams.cli import bench, config, publish, render, show, tail, topics, up, version, worker
-from streams.cli.failure import report, say_error
+from streams.cli.failure import report
 from streams.exit_codes import RESTARTABLE, ExitCode
 
 _INTERRUPTED = 130
@@ -65,21 +65,13 @@ def run(argv: Sequence[str]) -> int:
         sys.stdout.flush()
     except SystemExit as exc:
         return exc.code if isinstance(exc.code, int) else int(exc.code is not None)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, typer.Abort):
         return _INTERRUPTED
     except BrokenPipeError:
         # The reader has had enough (`qrstream tail completed | head`); nobody is left to be told.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.OK
-    except typer.Abort:
-        return _INTERRUPTED
     except Exception as exc:  # noqa: BLE001 - the outer guard: one line instead of a traceback
-        usage = getattr(exc, "format_message", None)
-        if usage is not None:  # what the command line parser refuses
-            context = getattr(exc, "ctx", None)
-            where = context.command_path if context is not None else "qrstream"
-            say_error("usage", f"{usage().rstrip('.')}; `{where} --help` shows how")
-            return ExitCode.USAGE
         return report(exc)
     return result if isinstance(result, int) else ExitCode.OK
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
 if TYPE_CHECKING:
+    from processors.errors import RenderError
     from schemas.events import RenderRequested
-    from streams.request_lines import Line
+    from streams.client import PublishFailed
 
 EPILOG = """\b
 Examples:
@@ -36,47 +37,51 @@ def publish(
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object.")] = False,
 ) -> None:
     """Publish render requests from a file of JSON Lines."""
+    from processors.errors import RenderError
+    from schemas.events import RenderRequested
     from streams.cli.failure import say_error
     from streams.cli.files import open_lines
     from streams.cli.output import print_json
-    from streams.client import Published, PublishFailed, RenderClient
+    from streams.cli.words import counted
+    from streams.client import Published, RenderClient
     from streams.exit_codes import ExitCode
     from streams.request_lines import read_lines
     from streams.settings import load_settings
+    from streams.topics import REQUESTED
 
     failed: Counter[str] = Counter()
     sent: deque[int] = deque()
     published = no_canonical_form = 0
 
-    def refuse(number: int, code: str, message: str) -> None:
+    def refuse(number: int, failure: RenderError | PublishFailed) -> None:
+        code, message = (failure.code, failure.message) if isinstance(failure, RenderError) else ("broker", str(failure))
         say_error(code, f"line {number}: {message}")
         failed[code] += 1
 
-    def requests(lines: Iterator[Line]) -> Iterator[RenderRequested]:
-        for line in lines:
-            if line.request is None:
-                refuse(line.number, line.refusal.code, line.refusal.message)
+    def requests(lines: BinaryIO) -> Iterator[RenderRequested]:
+        for number, request in read_lines(lines):
+            if isinstance(request, RenderRequested):
+                sent.append(number)
+                yield request
             else:
-                sent.append(line.number)
-                yield line.request
+                refuse(number, request)
 
     settings = load_settings()
     with open_lines(file) as lines, RenderClient(settings, source="/qrstream/publish") as client:
-        for result in client.publish_all(requests(read_lines(lines))):
+        for result in client.publish_all(requests(lines)):
             number = sent.popleft()
             if isinstance(result, Published):
                 published += 1
                 no_canonical_form += result.content_hash is None
-            elif isinstance(result, PublishFailed):
-                refuse(number, "broker", str(result))
             else:
-                refuse(number, result.code, result.message)
+                refuse(number, result)
     total = published + failed.total()
     if as_json:
         print_json({"requests": total, "published": published, "failed": failed.total(), "failed_by_code": dict(failed)})
     else:
-        print(f"{published} of {total} requests published to {settings.topic_prefix}render.requested" + (f", {failed.total()} refused" if failed else ""))
+        refusals = f", {failed.total()} refused" if failed else ""
+        print(f"{published} of {counted(total, 'request')} published to {REQUESTED.full_name(settings)}{refusals}")
         if no_canonical_form:
-            print(f"{no_canonical_form} of them are going to fail: they have wrong values (`qrstream tail failed --from-beginning` shows which)")
+            print(f"{no_canonical_form} of them with wrong values, which come back as failed events: `qrstream tail failed`")
     if failed:
         raise typer.Exit(ExitCode.BROKER if failed["broker"] else ExitCode.INCOMPLETE)

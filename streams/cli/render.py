@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from processors.errors import RenderError
     from processors.render import Rendered
     from processors.spec import RenderSpec
     from schemas.events import RenderRequested
-    from streams.request_lines import Line
 
 EPILOG = """\b
 Examples:
@@ -31,9 +29,6 @@ Nothing is sent to Kafka. The bytes are those that the stream makes of the same 
 \b
 Exit codes: 0 all rendered, 1 a request was refused (the code says why), 2 wrong arguments.
 """
-
-_Number = Annotated[float | None, typer.Option(show_default=False)]
-
 
 def render(
     text: Annotated[str | None, typer.Argument(metavar="TEXT", help="What the symbol says, exactly.", show_default=False)] = None,
@@ -53,7 +48,7 @@ def render(
     from streams.cli.failure import CommandFailed
     from streams.cli.files import STANDARD, open_lines
     from streams.exit_codes import ExitCode
-    from streams.request_lines import Line, read_lines
+    from streams.request_lines import read_lines
 
     options = {
         "format": format_, "error_correction": error_correction, "boost": boost, "scale": scale, "size": size,
@@ -68,15 +63,15 @@ def render(
         if given:
             raise CommandFailed(ExitCode.USAGE, f"--{next(iter(given)).replace('_', '-')} is for TEXT; with --request it is a member of the request")
         with open_lines(request) as file:
-            lines: Sequence[Line] = list(read_lines(file))
+            lines = list(read_lines(file))
         if not lines:
             raise CommandFailed(ExitCode.USAGE, f"{request} has no request; one JSON object a line is read")
     else:
-        lines = [Line(1, _request_of(text or "", given, output), None)]
+        lines = [(1, _request_of(text or "", given, output))]
     place = _Place(output, len(lines))
     failures = 0
-    for line in lines:
-        failures += not _render_line(line, place, numbered=request is not None, as_json=as_json)
+    for number, read in lines:
+        failures += not _render_one(read, place, line=None if request is None else number, as_json=as_json)
     if failures:
         raise typer.Exit(ExitCode.INCOMPLETE)
 
@@ -125,7 +120,7 @@ def _request_of(text: str, given: dict[str, Any], output: Path | None) -> Render
     return RenderRequested(request_id="render", requested_at=time.time_ns() // 1_000_000, content=text, **given)
 
 
-def _render_line(line: Line, place: _Place, *, numbered: bool, as_json: bool) -> bool:
+def _render_one(read: RenderRequested | RenderError, place: _Place, *, line: int | None, as_json: bool) -> bool:
     """Render one request and show it; False when it was refused, which is said."""
     from processors.canonical import content_hash
     from processors.errors import RenderError
@@ -134,13 +129,13 @@ def _render_line(line: Line, place: _Place, *, numbered: bool, as_json: bool) ->
     from streams.cli.failure import say_error
 
     try:
-        if line.request is None:
-            raise line.refusal or RenderError("invalid_request")
-        spec = validate(line.request)
-        _check_deadline(line.request)
+        if isinstance(read, RenderError):
+            raise read
+        spec = validate(read)
+        _check_deadline(read)
         rendered = make(spec)
     except RenderError as error:
-        say_error(error.code, f"line {line.number}: {error.message}" if numbered else error.message)
+        say_error(error.code, error.message if line is None else f"line {line}: {error.message}")
         return False
     name = content_hash(spec)
     file = place.write(name, spec.format, rendered.artifact)

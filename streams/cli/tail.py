@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from enum import Enum
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -29,7 +29,7 @@ Exit codes: 0 idle for --until-idle seconds or stopped, 65 no broker, 66 no topi
 """
 
 
-class Which(str, Enum):
+class Which(StrEnum):
     """What can be tailed."""
 
     completed = "completed"
@@ -59,12 +59,12 @@ def tail(
         try:
             while until_idle is None or time.monotonic() - reader.idle_since < until_idle:
                 for message in reader.poll(0.1):
-                    _show(message, which, codec, as_json)
+                    _show(message, which, codec, as_json=as_json)
         except KeyboardInterrupt:
             return
 
 
-def _show(message: Message, which: Which, codec: Codec, as_json: bool) -> None:  # noqa: FBT001
+def _show(message: Message, which: Which, codec: Codec, *, as_json: bool) -> None:
     from schemas.codec import UndecodableError
     from streams.cli.failure import say_error
     from streams.cli.output import print_json
@@ -96,7 +96,7 @@ def _letter(message: Message) -> dict[str, Any]:
     from streams.dead_letters.letter import PREFIX
 
     key, value = message.key(), message.value()
-    headers: list[tuple[str, bytes | None]] = list(message.headers() or [])
+    headers: list[tuple[str, Any]] = list(message.headers() or [])  # type: ignore[arg-type]  # a list, whatever the stubs say
     facts = {name.removeprefix(PREFIX).replace("-", "_"): _text(content) for name, content in headers if name.startswith(PREFIX)}
     return {
         **{name: int(content) if content and content.isdigit() and name in _NUMBERS else content for name, content in facts.items()},

@@ -36,7 +36,7 @@ def create(as_json: _Json = False) -> None:
 
     settings = load_settings()
     made = topic_admin.create(settings)
-    _show(settings, as_json, made)
+    _show(settings, made, as_json=as_json)
 
 
 @app.command("check", epilog=EPILOG)
@@ -44,10 +44,10 @@ def check(as_json: _Json = False) -> None:
     """Check partitions and settings of every topic, and of the broker."""
     from streams.settings import load_settings
 
-    _show(load_settings(), as_json, [])
+    _show(load_settings(), [], as_json=as_json)
 
 
-def _show(settings: Settings, as_json: bool, made: list[str]) -> None:  # noqa: FBT001
+def _show(settings: Settings, made: list[str], *, as_json: bool) -> None:
     from streams import topic_admin
     from streams.cli.failure import say, say_error
     from streams.cli.output import print_json

@@ -6,10 +6,9 @@ import contextlib
 import signal
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
 from processors.errors import RenderError
 from schemas.events import RenderCompleted, RenderRequested
@@ -34,7 +33,7 @@ _MOST_RESTARTS = 5
 _REFUSALS_SHOWN = 5
 
 
-class _Stopped(Exception):  # noqa: N818 - not an error
+class _Stopped(Exception):
     """Ctrl-C or SIGTERM."""
 
 
@@ -52,6 +51,7 @@ class UpRun:
         self._restarts = 0
         self._first: tuple[RenderRequested, str] | None = None
         self._began = self._ended = 0.0
+        self._published_all = False
         self._sent: deque[tuple[int, RenderRequested]] = deque()
 
     def run(self) -> int:
@@ -71,8 +71,6 @@ class UpRun:
         if self._once and self._published_all:
             self._screen.json(self._count.summary(self._ended - self._began))
         return ExitCode.OK if answered else ExitCode.INCOMPLETE
-
-    _published_all = False
 
     def _run(self, stopping: contextlib.ExitStack) -> None:
         if self._file is not None:
@@ -125,7 +123,6 @@ class UpRun:
     def _publish_and_watch(self, client: RenderClient, file: Path, worker: WorkerProcess) -> None:
         outcomes = client.outcomes()
         self._began = self._ended = time.monotonic()
-        refusals = 0
         with open_lines(file) as lines:
             for result in client.publish_all(self._requests(lines)):
                 number, request = self._sent.popleft()
@@ -140,8 +137,9 @@ class UpRun:
                 if self._count.awaited % 100 == 0:
                     self._take(outcomes, 0)
         self._published_all = True
-        refusals = self._count.refused.total()
-        self._screen.line("requests", f"{self._count.summary(0)['requests']:,} lines of {file}" + (f", {refusals} refused" if refusals else "") + f"; ids of this run end with {self._mark}")
+        refused = self._count.refused.total()
+        lines_read = self._count.awaited + self._count.duplicates + refused
+        self._screen.line("requests", f"{lines_read:,} from {file}{f', {refused} refused' if refused else ''}; the ids of this run end with {self._mark}")
         heard = time.monotonic()
         while not self._count.complete:
             if self._take(outcomes, _LOOK_SECONDS):
@@ -154,21 +152,20 @@ class UpRun:
         if self._count.surplus:
             say_error("incomplete", f"{self._count.surplus} requests have more than one outcome: this must not happen; please report it with {worker.log}")
 
-    def _requests(self, lines: Any) -> Iterator[RenderRequested]:
-        for line in read_lines(lines):
-            if line.request is None:
-                self._refuse(line.number, line.refusal)
+    def _requests(self, lines: Iterable[bytes]) -> Iterator[RenderRequested]:
+        for number, read in read_lines(lines):
+            if isinstance(read, RenderError):
+                self._refuse(number, read)
                 continue
             try:
-                request = marked(line.request, self._mark)
+                request = marked(read, self._mark)
             except RenderError as refusal:
-                self._refuse(line.number, refusal)
+                self._refuse(number, refusal)
                 continue
-            self._sent.append((line.number, request))
+            self._sent.append((number, request))
             yield request
 
-    def _refuse(self, number: int, refusal: RenderError | None) -> None:
-        assert refusal is not None
+    def _refuse(self, number: int, refusal: RenderError) -> None:
         self._count.refuse(refusal)
         shown = self._count.refused.total()
         if shown <= _REFUSALS_SHOWN:
@@ -179,7 +176,7 @@ class UpRun:
     def _take(self, outcomes: Outcomes, seconds: float) -> int:
         taken = 0
         for message, outcome in outcomes.poll(seconds):
-            if self._count.outcome(message.key(), outcome):  # type: ignore[arg-type]
+            if self._count.outcome(message.key(), outcome):
                 taken += 1
                 if isinstance(outcome, RenderCompleted):
                     self._artifacts.keep(outcome)
@@ -203,7 +200,7 @@ class UpRun:
 def _stop_signals() -> Iterator[None]:
     """SIGINT, SIGTERM and SIGHUP raise _Stopped at once, and are the caller's again afterwards."""
 
-    def stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+    def stop(_number: int, _frame: FrameType | None) -> None:
         raise _Stopped
 
     before = {number: signal.signal(number, stop) for number in _SIGNALS}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
+_FEW_BYTES = 10_000
+
 
 def clock(milliseconds: int) -> str:
     """Local time of day, to the second."""
@@ -17,7 +19,7 @@ def instant(milliseconds: int) -> str:
 
 def shown_size(size: int) -> str:
     """Bytes, in the unit that people count in."""
-    return f"{size:,} B" if size < 10_000 else f"{size / 1024:,.0f} KiB"
+    return f"{size:,} B" if size < _FEW_BYTES else f"{size / 1024:,.0f} KiB"
 
 
 def counted(number: int, noun: str) -> str:

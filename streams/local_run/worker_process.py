@@ -18,6 +18,7 @@ from streams.settings import environment_name
 GRACE_SECONDS = 35.0
 """A worker gives up stopping cleanly after 30 s by itself; past this it is killed, which is safe."""
 _SIGNALLED = 128
+_EXIT_CODES = {int(code): code for code in ExitCode}
 _REASON = re.compile(r"""reason["']?[=:]\s*(?P<quote>['"])(?P<text>.*?)(?<!\\)(?P=quote)""")
 
 
@@ -41,15 +42,14 @@ class Ending:
     @property
     def exit_code(self) -> ExitCode:
         """What a command ends with that cannot go on without this worker."""
-        return ExitCode(self.status) if self.status in ExitCode.__members__.values() and self.status != 0 else ExitCode.CRASHED
+        return _EXIT_CODES.get(self.status, ExitCode.CRASHED) or ExitCode.CRASHED
 
     def __str__(self) -> str:
         """`code 66 (…)` or `signal SIGKILL`, with the reason."""
         if self.status < 0:
             return f"signal {signal.Signals(-self.status).name}"
-        known = self.status in ExitCode.__members__.values()
-        meaning = self.reason or (ExitCode(self.status).meaning if known else "unknown code")
-        return f"code {self.status} ({meaning})"
+        known = _EXIT_CODES.get(self.status)
+        return f"code {self.status} ({self.reason or (known.meaning if known is not None else 'unknown code')})"
 
 
 class WorkerProcess:
