@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import faust
+from mode.utils.objects import cached_property
 
 from schemas.codec import Codec, Framing
 from schemas.registry import Registry
 from streams.deciding.carry_out import Decider
 from streams.faust_app.credentials import faust_credentials
+from streams.faust_app.seams.flow import FlowControl
 from streams.faust_app.seams.recovery import TableManager
 from streams.faust_app.seams.table import Table
 from streams.faust_app.seams.transport import Transport
@@ -37,6 +39,10 @@ class App(faust.App):
 
     def _new_transport(self) -> Transport:
         return Transport(self.conf.broker_consumer, self)
+
+    @cached_property
+    def flow_control(self) -> FlowControl:
+        return FlowControl(loop=self.loop)
 
     async def on_stop(self) -> None:
         """Close the ownerships last: until then the consumer commits their positions."""

@@ -29,6 +29,9 @@ from faust.transport.drivers import aiokafka as driver
 from faust.types.app import AppT
 from faust.types.tuples import ConsumerMessage, Message
 from faust.worker import Worker
+from mode.utils.queues import FlowControlEvent, FlowControlQueue
+
+from streams.faust_app.seams.flow import FlowControl
 
 
 def source_of(thing: Any) -> str:
@@ -236,3 +239,23 @@ def test_the_worker_stops_on_signals_through_these(name: str) -> None:
 def test_a_setting_that_we_set_still_exists(setting: str) -> None:
     # An unknown one is taken in silence.
     assert setting in faust.Settings.SETTINGS
+
+
+def test_resuming_flow_clears_every_queue_and_recovery_resumes_behind_its_seek() -> None:
+    # So FlowControl clears only when flow had been suspended (streams/faust_app/seams/flow.py).
+    assert "self.clear()" in source_of(FlowControlEvent.resume)
+    text = source_of(Recovery.on_recovery_completed)
+    assert text.index("consumer.perform_seek()") < text.index("self.app.flow_control.resume()")
+    suspended = source_of(App._on_partitions_revoked)
+    assert suspended.index("T(self.flow_control.suspend)()") < suspended.index("T(self.flow_control.clear)()")
+
+
+def test_flow_that_is_active_keeps_its_queues_when_resumed_again() -> None:
+    flow = FlowControl()
+    queue: FlowControlQueue[int] = FlowControlQueue(flow_control=flow, clear_on_resume=True)
+    queue.put_nowait(1)
+    flow.resume()
+    assert queue.empty()
+    queue.put_nowait(2)
+    flow.resume()
+    assert queue.qsize() == 1
