@@ -59,6 +59,9 @@ SMALL: Mapping[str, str] = {
     # offsets of 600,000 keys in one pass, and a larger log is cleaned in several.
     "log.cleaner.dedupe.buffer.size": str(16 * MIB),
     "log.cleaner.io.buffer.size": str(512 * KIB),
+    # The controller writes a no-op record, with a sync to disk, after this long without another (default 0.5 s): only
+    # a cluster of several needs that pace, to tell a healthy controller from a lost one.
+    "metadata.max.idle.interval.ms": "5000",
 }
 
 

@@ -27,7 +27,8 @@ from streams.local_broker.server_properties import DURABILITY, GROUPS, INTERNAL_
 from tests.support.broker import Names
 from tests.support.waiting import wait_until
 
-pytestmark = pytest.mark.integration
+# Several starts in one test, each of which took a minute and more where many programs shared two cores.
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(900)]
 
 
 
