@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from pydantic import SecretStr
@@ -24,6 +25,9 @@ LIBRDKAFKA_PROPERTIES = {
     "kafka_client_id": "client.id",
 }
 
+logger = logging.getLogger("librdkafka")
+"""Where a long-lived client's own lines go: seen at debug only (streams/logs.py), beside ours they say it twice."""
+
 PARTITIONER = "murmur2_random"
 """Java's default for keyed records. librdkafka's own default (crc32) disagrees with it on 3 keys of 4."""
 
@@ -35,8 +39,8 @@ def connection(settings: Settings) -> dict[str, Any]:
         value = getattr(settings, field)
         if value is not None:
             properties[name] = value.get_secret_value() if isinstance(value, SecretStr) else str(value)
-    # librdkafka prints broker disconnects to stderr by itself; a broker that restarts is no news
-    # to a client that reconnects, and what matters comes back as an error of the call.
+    # librdkafka writes to stderr by itself; a broker that restarts is no news to a client that
+    # reconnects, and what matters comes back as an error of the call.
     return {**properties, "log_level": 2, "allow.auto.create.topics": False}
 
 

@@ -13,6 +13,8 @@ from streams.settings import Settings
 # Libraries tell at INFO what our own lines tell better, and at DEBUG every request to the broker.
 _LIBRARIES = ("faust", "mode", "aiokafka", "asyncio")
 
+_NEVER = logging.CRITICAL + 1
+
 
 def configure_logs(settings: Settings) -> None:
     """Send every log line through structlog in the settings' format and level."""
@@ -36,5 +38,6 @@ def configure_logs(settings: Settings) -> None:
     root = logging.getLogger()
     root.handlers = [out]
     root.setLevel(settings.log_level.upper())
+    logging.getLogger("librdkafka").setLevel(logging.DEBUG if settings.log_level == "debug" else _NEVER)
     for name in _LIBRARIES:
         logging.getLogger(name).setLevel(logging.INFO if settings.log_level == "debug" else logging.ERROR)

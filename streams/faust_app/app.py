@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import faust
+from faust.types import TP
 from mode.utils.objects import cached_property
 
 from schemas.codec import Codec, Framing
@@ -19,7 +20,7 @@ from streams.faust_app.seams.transport import Transport
 from streams.instance import instance_id
 from streams.ownership.errors import OwnershipLost
 from streams.ownership.owners import Owners
-from streams.ownership.ownership import Claim
+from streams.ownership.ownership import Claim, Ownership
 from streams.process_end import end_process
 from streams.settings import Settings, process_settings
 from streams.topics import RENDERS_CHANGELOG, REQUESTED
@@ -51,8 +52,12 @@ class App(faust.App):
 
     def committable_offset(self, topic: str, partition: int) -> int | None:
         """The offset that the consumer group may commit for a partition."""
-        owner = self.owners.get(RENDER_AGENT, partition) if topic == self.source else None
+        owner = self.owner_of(TP(topic, partition))
         return None if owner is None else owner.committable
+
+    def owner_of(self, tp: TP) -> Ownership | None:
+        """The open ownership of a source partition."""
+        return self.owners.get(RENDER_AGENT, tp.partition) if tp.topic == self.source else None
 
     async def open_ownerships(self) -> None:
         """Fence and restore every assigned partition of the source; ends the process if that fails.

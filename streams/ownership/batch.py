@@ -30,9 +30,14 @@ class Batch:
     """Pending rows and records of one transaction, readable while they are still pending.
 
     Later events of the batch see the rows of earlier ones; nobody else does before the commit.
+
+    Attributes:
+        base: the ownership's position when deciding began; the batch may only be committed while it is still that.
+        position: the next offset to decide once the batch is committed.
     """
 
     read_committed_row: Callable[[bytes], bytes | None]
+    base: int
     position: int
     rows: dict[bytes, bytes | None] = field(default_factory=dict)
     row_origins: dict[bytes, int] = field(default_factory=dict)

@@ -13,7 +13,7 @@ from confluent_kafka import (
     TopicCollection,
     TopicPartition,
 )
-from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]  # re-exported without saying so
+from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from streams import kafka_clients
 from streams.ownership.checkpoint import ChangelogLog

@@ -16,10 +16,11 @@ from dataclasses import dataclass
 
 from streams.ownership.batch import Batch
 from streams.ownership.checkpoint import ChangelogLog, Checkpoint
-from streams.ownership.errors import Abandoned, LocalWriteFailed
+from streams.ownership.errors import Abandoned, LocalWriteFailed, OwnershipLost
 from streams.ownership.partition_rows import PartitionRows
 from streams.ownership.restore import Restored, restore
 from streams.ownership.transaction import TransactionalProducer
+from streams.process_end import end_process
 from streams.settings import Settings
 
 
@@ -48,6 +49,13 @@ class Claim:
     def position_key(self) -> bytes:
         """The row that holds the next offset to decide."""
         return b"position/" + self.source_id.encode()
+
+
+def _end_if_lost(committing: asyncio.Future[None]) -> None:
+    """End the process for a commit that failed after nobody waited for it any more."""
+    error = None if committing.cancelled() else committing.exception()
+    if isinstance(error, OwnershipLost):
+        end_process(error.exit_code, str(error))
 
 
 class Ownership:
@@ -128,7 +136,7 @@ class Ownership:
         with self._in_use:
             if self._closed:
                 raise Abandoned
-            yield Batch(self._rows.get, self.position)
+            yield Batch(self._rows.get, self.position, self.position)
 
     async def commit(self, batch: Batch) -> None:
         """Steps 4 and 5, in one thread and shielded: a cancelled task must not tear them apart.
@@ -136,11 +144,18 @@ class Ownership:
         Raises:
             Abandoned, TransactionAborted, OutputTooLarge, OwnershipLost: see `streams.ownership.errors`.
         """
-        await asyncio.shield(asyncio.get_running_loop().run_in_executor(self.executor, self._commit, batch))
+        committing = asyncio.get_running_loop().run_in_executor(self.executor, self._commit, batch)
+        try:
+            await asyncio.shield(committing)
+        except asyncio.CancelledError:
+            committing.add_done_callback(_end_if_lost)
+            raise
 
     def _commit(self, batch: Batch) -> None:
         with self._in_use:
-            if self._closed:
+            # Another base: the batch's actor was cancelled with this commit still queued, and the events
+            # have been decided and committed again since.
+            if self._closed or batch.base != self.position:
                 raise Abandoned
             batch.rows[self.claim.position_key] = b"%d" % batch.position
             offset = self.publish(batch)

@@ -39,7 +39,7 @@ class TransactionalProducer:
 
     def __init__(self, settings: Settings, transactional_id: str) -> None:
         self._settings = settings
-        self._producer = Producer(kafka_clients.transactional_producer(settings, transactional_id))
+        self._producer = Producer(kafka_clients.transactional_producer(settings, transactional_id), logger=kafka_clients.logger)
         self._row_offset = -1
         self._too_large: int | None = None
 

@@ -12,11 +12,13 @@ from streams.deciding.micro_batch import run_micro_batch
 from streams.exit_codes import ExitCode
 from streams.faust_app.app import RENDER_AGENT, app, decider, requested
 from streams.faust_app.seek_back import SeekBack
+from streams.faust_app.stall_watch import LOOK_SECONDS, StallWatch
 from streams.ownership.errors import Abandoned, OwnershipLost
 from streams.process_end import end_process
 
 log = structlog.get_logger(__name__)
 seek_back = SeekBack(app)
+stall_watch = StallWatch(app, seek_back)
 
 
 @app.agent(requested, isolated_partitions=True, name=RENDER_AGENT)
@@ -25,6 +27,8 @@ async def render(stream: Any) -> None:
     events = stream.noack()
     async for first in events.events():
         taken = take(first, events.channel.queue, app.settings.batch_records)  # 1
+        tp = first.message.tp
+        stall_watch.begins(tp)
         try:
             await carry_out(taken)  # 2 to 5
         except Abandoned:
@@ -33,7 +37,16 @@ async def render(stream: Any) -> None:
             end_process(exc.exit_code, str(exc))
         except Exception as exc:  # noqa: BLE001  # an exception that reaches Faust would acknowledge the event
             end_process(ExitCode.CRASHED, f"{type(exc).__name__}: {exc}", exc_info=exc)
+        finally:
+            stall_watch.ends(tp)
         await acknowledge(events, taken)  # 6
+
+
+@app.timer(LOOK_SECONDS)  # type: ignore[untyped-decorator]
+async def look_for_stalls() -> None:
+    """Partitions whose records were fetched and never reached their actor are read again."""
+    owned = {tp: owner for tp in app.consumer.assignment() if (owner := app.owner_of(tp)) is not None}
+    await stall_watch.look(owned)
 
 
 def take(first: Any, queue: asyncio.Queue[Any], most: int) -> list[Any]:
@@ -50,7 +63,7 @@ def take(first: Any, queue: asyncio.Queue[Any], most: int) -> list[Any]:
 async def carry_out(taken: list[Any]) -> None:
     """Steps 2 to 5, under the ownership that is open now; a skip seeks back to its position."""
     message = taken[0].message
-    owner = app.owners.get(RENDER_AGENT, message.partition)
+    owner = app.owner_of(message.tp)
     if owner is None:
         raise Abandoned
     delivered = [_delivered(event.message) for event in taken]

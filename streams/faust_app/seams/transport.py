@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 from collections import defaultdict
 from collections.abc import Callable, Coroutine, Generator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from faust.transport.drivers import aiokafka as driver
 
@@ -32,6 +32,10 @@ class ConsumerThread(driver.AIOKafkaConsumerThread):
         # Faust ties the isolation level to its own exactly_once, which is unusable.
         consumer._isolation_level = "read_committed"
         return consumer
+
+    def delivered_up_to(self, tp: Any) -> int | None:
+        """Offset after the last record fetched in the partition's chain; None before the first fetch."""
+        return self._chains.get(tp, (None, None))[1]
 
     async def _fetch_records(self, consumer: Any, active_partitions: Any, timeout: float | None = None, max_records: int | None = None) -> Any:
         assignment = consumer._subscription.subscription.assignment
@@ -96,6 +100,10 @@ class Consumer(driver.Consumer):
 
     async def _add_gap(self, tp: Any, offset_from: int, offset_to: int) -> None:
         """Gaps are of no interest: positions are committed, not acknowledged ranges."""
+
+    def delivered_up_to(self, tp: Any) -> int | None:
+        """Offset after the last record fetched in the partition's chain; None before the first fetch."""
+        return cast(ConsumerThread, self._thread).delivered_up_to(tp)
 
     async def wait_first(self, *coros: Any, timeout: Any = None) -> Any:
         """Deliver a message without a task while nothing has to be waited for.

@@ -54,7 +54,7 @@ class ScriptedProducer:
     def begin_transaction(self) -> None:
         self._next("begin")
 
-    def produce(self, _topic: str, value: bytes | None, _key: bytes, _partition: int, on_delivery: Callable[[Any, Any], None], headers: Any) -> None:
+    def produce(self, _topic: str, value: bytes | None, _key: bytes, _partition: int, on_delivery: Callable[[Any, Any], None], headers: Any) -> None:  # noqa: ARG002  # as confluent-kafka names it
         self._next("produce")
         self.offset += 1
         offset = self.offset
@@ -80,14 +80,14 @@ class ScriptedProducer:
 def producing(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[TransactionalProducer, ScriptedProducer]]:
     def make(refused: set[bytes] | None = None, **script: list[BaseException | None]) -> tuple[TransactionalProducer, ScriptedProducer]:
         scripted = ScriptedProducer(script, refused)
-        monkeypatch.setattr(transaction, "Producer", lambda _settings: scripted)
+        monkeypatch.setattr(transaction, "Producer", lambda _settings, logger: scripted)
         return TransactionalProducer(Settings(broker="127.0.0.1:1", commit_patience=1), "id"), scripted
 
     return make
 
 
 def batch() -> Batch:
-    pending = Batch(lambda _key: None, 7)
+    pending = Batch(lambda _key: None, 6, 7)
     pending.send(OutgoingRecord("completed", b"k", b"outcome", None, 6))
     pending.put(b"row", b"value", 6)
     pending.put(b"gone", None, 6)
@@ -174,7 +174,7 @@ def test_offsets_of_an_aborted_transaction_are_forgotten(producing: Any) -> None
     producer, scripted = producing(commit=[failure(KafkaError._STATE, abort=True)])
     with pytest.raises(TransactionAborted):
         producer.publish(batch(), "changelog", 0)
-    only_outcome = Batch(lambda _key: None, 7)
+    only_outcome = Batch(lambda _key: None, 6, 7)
     only_outcome.send(OutgoingRecord("completed", b"k", b"outcome", None, 6))
     assert producer.publish(only_outcome, "changelog", 0) == -1
     assert scripted.calls.count("commit") == 2
