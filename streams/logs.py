@@ -11,7 +11,9 @@ import structlog
 from streams.settings import Settings
 
 # Libraries tell at INFO what our own lines tell better, and at DEBUG every request to the broker.
-_LIBRARIES = ("faust", "mode", "aiokafka", "asyncio")
+# A subclass of a Faust service logs its coming and going under the subclass's module.
+_SERVICES = ("streams.faust_app.seams", "streams.faust_app.app", "streams.faust_app.worker")
+_LIBRARIES = ("faust", "mode", "aiokafka", "asyncio", *_SERVICES)
 
 _NEVER = logging.CRITICAL + 1
 

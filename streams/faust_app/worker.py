@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import signal
+import socket
 import threading
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import faust
 import structlog
@@ -18,7 +19,10 @@ from streams.settings import Settings
 from streams.topic_admin import TopicsUnfit, check
 from streams.topic_reader import BrokerUnreachable
 
-log = structlog.get_logger(__name__)
+if TYPE_CHECKING:
+    from streams.faust_app.app import App
+
+log = structlog.get_logger("streams.worker")
 
 STOP_SECONDS = 30.0
 """Longer than a commit that waits for a slow broker; then the process leaves as if killed, which is safe."""
@@ -39,15 +43,32 @@ def run_worker(settings: Settings) -> NoReturn:
         end_process(ExitCode.DATA_FOLDER, str(exc))
     except (BrokerUnreachable, TopicsUnfit) as exc:
         end_process(exc.exit_code, str(exc))
+    refuse_taken_address(settings)
     # Imported here: the import reads the settings and makes the app.
     from streams.faust_app.agents import render  # noqa: F401, PLC0415  # declares the agent
     from streams.faust_app.app import app  # noqa: PLC0415
 
-    StoppableWorker(app, quiet=True, redirect_stdouts=False, override_logging=False).execute_from_commandline()
+    StoppableWorker(app).execute_from_commandline()
+
+
+def refuse_taken_address(settings: Settings) -> None:
+    """End the process if QR_HTTP names an address that can't be listened on."""
+    if settings.http is None:
+        return
+    host, _, port = settings.http.rpartition(":")
+    try:
+        with socket.create_server((host, int(port))):
+            log.warning("http_not_served", reason="this release has no HTTP server yet", address=settings.http)
+    except (OSError, OverflowError) as exc:
+        end_process(ExitCode.PORT_IN_USE, f"QR_HTTP={settings.http}: {exc}; choose a free port")
 
 
 class StoppableWorker(faust.Worker):
     """Faust's worker, silent on the terminal, whose stop has a deadline."""
+
+    def __init__(self, app: App) -> None:
+        super().__init__(app, quiet=True, redirect_stdouts=False, override_logging=False)
+        self.spinner = None  # it draws on stdout even if quiet
 
     def _on_sigint(self) -> None:
         self._stop_on(signal.SIGINT)
