@@ -10,10 +10,6 @@ T ?=
 RUN_READY := $(VENV)/.run-ready
 DEV_READY := $(VENV)/.dev-ready
 
-# No index is named here: pip uses the one that the machine is set up for. Wheels only, because a source package
-# would run its own build, with requirements that carry no hashes.
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input
-
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
@@ -58,11 +54,11 @@ clean: ## remove the .venv, caches, and the local broker with its records
 	@rm -rf $(VENV) .qrstream build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
+# No package index is named: pip uses the one that the machine is set up for.
 $(RUN_READY): requirements.txt requirements-java.txt requirements-dev.txt pyproject.toml ops/local/setup
 	@ops/local/setup $(VENV)
 	@touch $@
 
 $(DEV_READY): requirements-dev.txt $(RUN_READY)
-	@echo "qrstream: installing what tests and checks need"
-	@$(INSTALL) --require-hashes --only-binary :all: -r requirements-dev.txt
+	@ops/local/setup $(VENV) dev
 	@touch $@
