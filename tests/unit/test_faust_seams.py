@@ -14,6 +14,7 @@ from typing import Any
 import aiokafka
 import faust
 import pytest
+from aiokafka.consumer.fetcher import Fetcher
 from aiokafka.consumer.subscription_state import SubscriptionState, TopicPartitionState
 from faust.agents.agent import Agent
 from faust.app.base import App
@@ -94,6 +95,24 @@ def test_the_fetch_position_is_in_the_subscriptions_assignment() -> None:
     assert isinstance(SubscriptionState.subscription, property)
     assert isinstance(TopicPartitionState.has_valid_position, property)
     assert isinstance(TopicPartitionState.position, property)
+
+
+def test_every_seek_of_aiokafka_comes_through_the_subscriptions_seek() -> None:
+    assert parameters_of(SubscriptionState.seek) == ["self", "tp", "offset"]
+    assert "self._subscriptions.seek(tp, offset)" in source_of(Fetcher.seek_to)
+    for seeking in (aiokafka.AIOKafkaConsumer.seek, aiokafka.AIOKafkaConsumer.seek_to_committed):
+        assert "self._fetcher.seek_to(" in source_of(seeking)
+
+
+def test_fetched_records_leave_the_buffer_and_are_returned_in_one_step() -> None:
+    text = source_of(Fetcher.fetched_records)
+    between = text[text.index("drained[tp] = records") : text.index("if drained or not timeout: return drained")]
+    assert "await" not in between
+
+
+def test_seeking_runs_where_the_thread_is_asked_to() -> None:
+    assert parameters_of(driver.Consumer._seek) == ["self", "partition", "offset"]
+    assert parameters_of(driver.AIOKafkaConsumerThread.call_thread) == ["self", "fun", "args", "kwargs"]
 
 
 def test_fetched_records_become_messages_in_to_message() -> None:

@@ -24,34 +24,50 @@ class ConsumerThread(driver.AIOKafkaConsumerThread):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        # Partition → (fetch position after the last fetch, offset after its last delivered record).
+        # Partition → (fetch position after the last fetch or seek, offset after its last delivered record).
         self._chains: dict[Any, tuple[int | None, int | None]] = {}
 
     def _create_worker_consumer(self, transport: Any) -> Any:
         consumer = super()._create_worker_consumer(transport)
         # Faust ties the isolation level to its own exactly_once, which is unusable.
         consumer._isolation_level = "read_committed"
+        subscription, put_position = consumer._subscription, consumer._subscription.seek
+
+        def seek(tp: Any, offset: int) -> None:  # every seek comes through here, to committed offsets too
+            self._begin_chain(tp, offset)
+            put_position(tp, offset)
+
+        subscription.seek = seek
         return consumer
 
     def delivered_up_to(self, tp: Any) -> int | None:
         """Offset after the last record fetched in the partition's chain; None before the first fetch."""
         return self._chains.get(tp, (None, None))[1]
 
-    async def _fetch_records(self, consumer: Any, active_partitions: Any, timeout: float | None = None, max_records: int | None = None) -> Any:
-        assignment = consumer._subscription.subscription.assignment
+    def _begin_chain(self, tp: Any, offset: int | None) -> None:
+        """A chain begins where the position is put, in the same step of aiokafka's loop.
 
+        Comparing positions before and after a fetch is not enough: a seek during the fetch would let the first
+        redelivered record continue the old chain, and of two fetches that overlap at a rebalance the second
+        would take what the first had fetched for a seek, and hide its loss.
+        """
+        self._chains[tp] = (offset, offset)
+
+    async def _fetch_records(self, consumer: Any, active_partitions: Any, timeout: float | None = None, max_records: int | None = None) -> Any:
         def position(tp: Any) -> int | None:
-            state = assignment.state_value(tp)
+            assigned = consumer._subscription.subscription  # another one after the await, at a rebalance
+            state = assigned.assignment.state_value(tp) if assigned is not None and assigned.assignment is not None else None
             return state.position if state is not None and state.has_valid_position else None
 
-        before = {tp: position(tp) for tp in active_partitions}
+        for tp in active_partitions:
+            if position(tp) != self._chains.get(tp, (None, None))[0]:
+                self._begin_chain(tp, position(tp))  # aiokafka itself has put it: at assignment, or after a reset
+        # It takes records out of its buffer and returns in one step, so a seek lies before both or behind both.
         fetched = await super()._fetch_records(consumer, active_partitions, timeout=timeout, max_records=max_records)
         chained = {}
         # Partitions without records too: markers and aborted records move the position all the same.
         for tp in active_partitions:
-            after, continues = self._chains.get(tp, (None, None))
-            if before[tp] != after:
-                continues = before[tp]  # somebody sought: the chain starts where that landed
+            _, continues = self._chains.get(tp, (None, None))
             records = []
             for record in fetched.get(tp, ()):
                 records.append(ChainedRecord(record, continues))
@@ -79,6 +95,15 @@ class Consumer(driver.Consumer):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._read_offset = _NoReadOffsets(lambda: None)
+
+    async def _seek(self, partition: Any, offset: int) -> None:
+        """In the thread of aiokafka, which is not safe to use from another."""
+        thread = self._thread
+
+        async def seek_there() -> None:
+            thread.seek(partition, offset)
+
+        await thread.call_thread(seek_there)
 
     def _new_consumer_thread(self) -> ConsumerThread:
         return ConsumerThread(self, loop=self.loop, beacon=self.beacon)
