@@ -22,7 +22,10 @@ Exit codes: 0, or 64 when a setting is wrong.
 
 
 def config(as_json: Annotated[bool, typer.Option("--json", help="Print values alone, as one JSON object.")] = False) -> None:
-    """Print every setting with its source and meaning; secrets are masked."""
+    """Print every setting, its source and meaning.
+
+    Secrets are masked.
+    """
     import os
     import shutil
     import textwrap

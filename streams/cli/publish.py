@@ -36,7 +36,7 @@ def publish(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="JSON Lines; - is standard input.", show_default=False)],
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object.")] = False,
 ) -> None:
-    """Publish render requests from a file of JSON Lines."""
+    """Publish requests from a file of JSON Lines."""
     from processors.errors import RenderError
     from schemas.events import RenderRequested
     from streams.cli.failure import say_error

@@ -44,7 +44,10 @@ def render(
     light: Annotated[str | None, typer.Option("--light", metavar="COLOUR", help="#rgb, #rrggbb or transparent.", show_default=False)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print what was made as one JSON object a request.")] = False,
 ) -> None:
-    """Render TEXT, or requests from a file, without Kafka."""
+    """Render a symbol here and now, without Kafka.
+
+    TEXT is drawn in the terminal, or written to -o FILE; --request takes a file of requests.
+    """
     from streams.cli.failure import CommandFailed
     from streams.cli.files import STANDARD, open_lines
     from streams.exit_codes import ExitCode

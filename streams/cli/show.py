@@ -30,7 +30,7 @@ def show(
     as_json: Annotated[bool, typer.Option("--json", help="Print the row as one JSON object, artifact included.")] = False,
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the artifact; - is standard output.", show_default=False)] = None,
 ) -> None:
-    """Show the stored result of a content hash, and save its artifact."""
+    """Show what is stored under a content hash."""
     from processors.row_keys import is_content_hash
     from streams.cli.failure import CommandFailed
     from streams.cli.files import STANDARD, write_whole

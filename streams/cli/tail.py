@@ -38,12 +38,12 @@ class Which(StrEnum):
 
 
 def tail(
-    which: Annotated[Which, typer.Argument(help="Which events.", show_default=False)],
+    which: Annotated[Which, typer.Argument(metavar="WHICH", help="completed, failed or dlq.", show_default=False)],
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line, the whole event.")] = False,
     until_idle: Annotated[float | None, typer.Option("--until-idle", min=0, metavar="SECONDS", help="End after so long without an event.", show_default=False)] = None,
     from_beginning: Annotated[bool, typer.Option("--from-beginning", help="Begin with the oldest event, not with the next.")] = False,
 ) -> None:
-    """Show completed events, failed events or dead letters as they are committed."""
+    """Show outcomes or dead letters as they come."""
     from streams.cli.failure import say
     from streams.event_codec import event_codec
     from streams.settings import load_settings

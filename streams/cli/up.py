@@ -33,7 +33,7 @@ Exit codes: 0 every request got its outcome, 1 some did not, 2 no such file, 64 
 
 
 def up(
-    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="Requests as JSON Lines; - is standard input.", show_default=False)] = None,
+    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="Requests as JSON Lines; - is standard input.", show_default=False)] = None,
     once: Annotated[bool, typer.Option("--once", help="End when every request has its outcome.")] = False,
 ) -> None:
     """Start broker, topics and worker, and publish FILE."""

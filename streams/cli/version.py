@@ -8,7 +8,7 @@ import typer
 
 
 def version(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False) -> None:
-    """Print the versions of qrstream and of what makes its bytes and transactions."""
+    """Print the versions that matter."""
     import platform
     from importlib.metadata import PackageNotFoundError, version
 

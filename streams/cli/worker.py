@@ -17,7 +17,10 @@ must not after the others: they do not pass by themselves. `qrstream --help` lis
 
 
 def worker() -> None:
-    """Run one worker until SIGTERM or Ctrl-C; settings come from the environment (see `qrstream config`)."""
+    """Run one worker until SIGTERM or Ctrl-C.
+
+    Settings come from the environment or a file; `qrstream config` shows them.
+    """
     from streams.faust_app.worker import run_worker
     from streams.settings import process_settings
 
