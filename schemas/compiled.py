@@ -144,7 +144,11 @@ def _decode(source: _Source, names: dict[str, Any], depth: int, into: str, kind:
             depth,
             "n = raw[at]",
             "if n & 0x81:",
-            f"    {into}, at = {kind}_at(raw, at)",
+            "    if n & 1 or raw[at + 1] > 127:",
+            f"        {into}, at = {kind}_at(raw, at)",
+            "    else:",  # 64 to 8,191, as most artifacts' sizes
+            f"        {into} = (n & 127 | raw[at + 1] << 7) >> 1",
+            "        at += 2",
             "else:",
             f"    {into} = n >> 1",
             "    at += 1",

@@ -77,6 +77,14 @@ def test_every_64_bit_instant_comes_back(instant: int) -> None:
     assert CODEC.decode(raw, MarkerRow).expires_at == instant
 
 
+@pytest.mark.parametrize("number", [0, -1, 1, 63, 64, -64, -65, 500, 8191, 8192, -8192, -8193, (1 << 31) - 1, -(1 << 31)])
+def test_every_count_comes_back(number: int) -> None:
+    record = MarkerRow(generation=number, attempt=number, expires_at=NOW)
+    raw = CODEC.encode(record)
+    assert raw[PREFIX:] == by_fastavro(record)
+    assert CODEC.decode(raw, MarkerRow) == record
+
+
 # What is refused
 
 
