@@ -35,7 +35,7 @@ class ExitCode(IntEnum):
     RECORDS_SKIPPED = 71, "the consumer skipped records and could not go back; start again"
     COMMIT_UNCERTAIN = 72, "the broker did not say whether a transaction was committed; start again"
     CRASHED = 73, "an error nobody expected; start again, and report it"
-    BROKER_LOST = 74, "the broker stopped answering; start again"
+    BROKER_LOST = 74, "the broker or the schema registry stopped answering; start again"
 
 
 RESTARTABLE = frozenset({ExitCode.FENCED, ExitCode.RECORDS_SKIPPED, ExitCode.COMMIT_UNCERTAIN, ExitCode.BROKER_LOST, ExitCode.CRASHED})

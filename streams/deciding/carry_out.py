@@ -52,6 +52,8 @@ class Decider:
     def __init__(self, settings: Settings, codec: Codec) -> None:
         self.settings = settings
         self.codec = codec
+        # Rows are nobody's contract but ours: they need no registry, whatever the events use.
+        self.row_codec = Codec()
         self.lifetimes = outcomes.Lifetimes(
             int(settings.result_ttl * 1000), int(settings.failure_ttl * 1000), int(settings.request_ttl * 1000)
         )
@@ -152,14 +154,14 @@ class _Step:
         if request is None:
             return None
         raw = self.batch.get(marker_key(self.event.key, request.tenant, request.request_id))
-        return None if raw is None else self.decider.codec.decode(raw, MarkerRow)
+        return None if raw is None else self.decider.row_codec.decode(raw, MarkerRow)
 
     def read_result(self) -> ResultRow | None:
         """The row of this content hash, where the record can be answered from it."""
         if self.arrival.content_hash is None or self.arrival.problem is not None:
             return None
         raw = self.batch.get(result_key(self.arrival.content_hash))
-        self.result = None if raw is None else self.decider.codec.decode(raw, ResultRow)
+        self.result = None if raw is None else self.decider.row_codec.decode(raw, ResultRow)
         return self.result
 
     def render(self) -> str:
@@ -196,7 +198,7 @@ class _Step:
         rendered = render(arrival.spec)
         reference = outcomes.result_ref(self.claim.changelog, self.claim.partition, content_hash)
         row = outcomes.ready_row(arrival, rendered, reference=reference, lifetimes=self.decider.lifetimes, now_ms=self.now_ms, before=self.result)
-        self._put(result_key(content_hash), self.decider.codec.encode(row))
+        self._put(result_key(content_hash), self.decider.row_codec.encode(row))
         self._put(artifact_key(content_hash), rendered.artifact)
         return row, rendered.artifact
 
@@ -216,7 +218,7 @@ class _Step:
             self.write_letter(error)
         if error.row.negative_cache and not from_cache and arrival.content_hash is not None and arrival.problem is None:
             row = outcomes.failed_row(error, arrival.attempt, self.decider.lifetimes, self.now_ms)
-            self._put(result_key(arrival.content_hash), self.decider.codec.encode(row))
+            self._put(result_key(arrival.content_hash), self.decider.row_codec.encode(row))
         self._mark("failed", event.event_id)
         # The cause is ours only where the renderer raised what it does not know; its text holds no content.
         log.info("request_failed", error_code=error.code, error_class=str(error.error_class), from_cache=from_cache, exc_info=error.__cause__ if error.code == "render_failed" else None, **self.names)
@@ -237,7 +239,7 @@ class _Step:
         request = self.arrival.request
         assert request is not None
         row = outcomes.marker(self.arrival, outcome, identity, self.decider.lifetimes, self.now_ms)
-        self._put(marker_key(self.event.key, request.tenant, request.request_id), self.decider.codec.encode(row))
+        self._put(marker_key(self.event.key, request.tenant, request.request_id), self.decider.row_codec.encode(row))
 
     def _identity(self) -> str:
         return outcomes.event_id(self.claim.source_id, self.claim.partition, self.event.offset, "outcome")

@@ -7,6 +7,7 @@ from typing import Any
 
 import structlog
 
+from schemas.errors import RegistryError
 from streams.deciding.delivery import DeliveredEvent
 from streams.deciding.micro_batch import run_micro_batch
 from streams.exit_codes import ExitCode
@@ -35,6 +36,8 @@ async def render(stream: Any) -> None:
             log.info("batch_abandoned", partition=first.message.partition, events=len(taken))
         except OwnershipLost as exc:
             end_process(exc.exit_code, str(exc))
+        except RegistryError as exc:
+            end_process(ExitCode.BROKER_LOST, str(exc))
         except Exception as exc:  # noqa: BLE001  # an exception that reaches Faust would acknowledge the event
             end_process(ExitCode.CRASHED, f"{type(exc).__name__}: {exc}", exc_info=exc)
         finally:
