@@ -204,7 +204,7 @@ class _Step:
 
     def _complete(self, row: ResultRow, artifact: bytes, source: str) -> None:
         event = outcomes.completed(self.arrival, row, artifact, identity=self._identity(), source=source, now_ms=self.now_ms)
-        self._send(self.decider.completed_topic, event.content_hash.encode(), self.decider.codec.encode(event), cloudevents.headers(event, self._source_uri(), self._traceparent()))
+        self._send(self.decider.completed_topic, event.content_hash.encode(), self.decider.codec.encode(event), cloudevents.headers(event, self._source_uri(), cloudevents.traceparent_of(self.event.headers)))
         self._mark("completed", event.event_id)
         log.debug("request_completed", source=source, **self.names)
 
@@ -213,7 +213,7 @@ class _Step:
         arrival = self.arrival
         event = outcomes.failed(arrival, error, identity=self._identity(), now_ms=self.now_ms)
         key = arrival.content_hash.encode() if arrival.content_hash else self.event.key
-        self._send(self.decider.failed_topic, key, self.decider.codec.encode(event), cloudevents.headers(event, self._source_uri(), self._traceparent()))
+        self._send(self.decider.failed_topic, key, self.decider.codec.encode(event), cloudevents.headers(event, self._source_uri(), cloudevents.traceparent_of(self.event.headers)))
         if error.row.dead_letter and not from_cache:
             self.write_letter(error)
         if error.row.negative_cache and not from_cache and arrival.content_hash is not None and arrival.problem is None:
@@ -246,12 +246,6 @@ class _Step:
 
     def _source_uri(self) -> str:
         return f"/{self.decider.settings.app_id}/{self.claim.source}/{self.claim.partition}"
-
-    def _traceparent(self) -> str | None:
-        for name, value in self.event.headers:
-            if name == "traceparent" and value is not None:
-                return value.decode("ascii", "replace")
-        return None
 
     def _put(self, key: bytes, value: bytes) -> None:
         self.batch.put(key, value, self.event.offset)
