@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import structlog
 
 from streams.deciding.carry_out import Decided, Decider
 from streams.deciding.delivery import DeliveredEvent
 from streams.ownership.batch import Batch
-from streams.ownership.errors import OutputTooLarge, OwnershipLost, TransactionAborted
+from streams.ownership.errors import Abandoned, OutputTooLarge, OwnershipLost, TransactionAborted
 from streams.ownership.ownership import Ownership
 
 log = structlog.get_logger(__name__)
@@ -26,11 +26,14 @@ MOST_ABORTS = 5
 """Aborts in a row of one batch. A broker that restarts causes one or two; more is no accident."""
 
 
-async def run_micro_batch(owner: Ownership, decider: Decider, events: Sequence[DeliveredEvent]) -> bool:
+async def run_micro_batch(owner: Ownership, decider: Decider, events: Sequence[DeliveredEvent], flowing: Callable[[], bool]) -> bool:
     """Decide and commit events in order; False if the next one does not continue at the position.
 
+    `flowing` is asked before each transaction. A rebalance and a stop wait for what has been taken, and no
+    heartbeats are sent meanwhile: 500 renders would outlast the session timeout.
+
     Raises:
-        Abandoned: the ownership ended; whoever owns the partition next gets the rest again.
+        Abandoned: the ownership ended, or the flow did; whoever owns the partition next gets the rest again.
         OwnershipLost: the process must end.
     """
     remaining = [event for event in events if event.generation == owner.claim.generation]
@@ -40,6 +43,8 @@ async def run_micro_batch(owner: Ownership, decider: Decider, events: Sequence[D
     aborts = 0
     skipped = False
     while remaining and not skipped:
+        if not flowing():
+            raise Abandoned
         batch, decided = await _decide(owner, decider, remaining, too_large)
         try:
             if batch.position > owner.position:

@@ -74,7 +74,7 @@ def main() -> None:
         REMOVALS[guard]()
     if options.skip_delivery:
         skip_one_delivery(trace, options.skip_delivery)
-    slow_down(options.slow_fence, options.slow_restore)
+    slow_down(options.slow_fence, options.slow_restore, options.slow_render)
     if options.request_timeout:
         importlib.import_module("streams.faust_app.app").app.conf.broker_request_timeout = options.request_timeout
     from streams.faust_app.worker import run_worker  # noqa: PLC0415 - after the wrapping
@@ -99,6 +99,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--skip-delivery", type=int, default=0, help="lose this fetched record on its way to Faust, once")
     parser.add_argument("--slow-fence", type=float, default=0, help="seconds")
     parser.add_argument("--slow-restore", type=float, default=0, help="seconds")
+    parser.add_argument("--slow-render", type=float, default=0, help="seconds per render")
     parser.add_argument("--request-timeout", type=float, default=0, help="Faust's broker_request_timeout, seconds")
     return parser.parse_args()
 
@@ -297,8 +298,8 @@ def skip_one_delivery(trace: TraceWriter, nth: int) -> None:
     wrap_async(thread, "_fetch_records", around)
 
 
-def slow_down(fence_s: float, restore_s: float) -> None:
-    """Make fencing or restoring take longer; both run in threads, as a slow broker would make them wait."""
+def slow_down(fence_s: float, restore_s: float, render_s: float) -> None:
+    """Make fencing, restoring or rendering take longer; all run in threads, as a slow broker would make them wait."""
     ownership = importlib.import_module("streams.ownership.ownership")
 
     def slow(seconds: float) -> Callable[..., Any]:
@@ -312,6 +313,8 @@ def slow_down(fence_s: float, restore_s: float) -> None:
         wrap(ownership.Ownership, "fence", slow(fence_s))
     if restore_s:
         wrap(ownership, "restore", slow(restore_s))
+    if render_s:
+        wrap(importlib.import_module("streams.deciding.carry_out"), "render", slow(render_s))
 
 
 if __name__ == "__main__":

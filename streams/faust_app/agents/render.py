@@ -70,7 +70,7 @@ async def carry_out(taken: list[Any]) -> None:
     if owner is None:
         raise Abandoned
     delivered = [_delivered(event.message) for event in taken]
-    if await run_micro_batch(owner, decider, delivered):
+    if await run_micro_batch(owner, decider, delivered, app.flow_control.is_active):
         seek_back.settled(message.tp)
     else:
         await seek_back.to_position(message.tp, owner)
