@@ -48,7 +48,7 @@ class TopicRule:
             wanted, found = declared, config.get(self.name, "")
         if self.holds(wanted, found):
             return None
-        return f"{self.name} is {found or 'unknown'} and must be {self.relation} {wanted}: {self.reason}"
+        return f"{self.name} is {found or 'unknown'} and must be {self.relation}{wanted}: {self.reason}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +84,12 @@ def _at_most(wanted: str, found: str) -> bool:
 TOPIC_RULES = (
     TopicRule("cleanup.policy", Severity.STREAM, _same, "", "`delete` drops live rows of a changelog, `compact` drops requests"),
     TopicRule("message.timestamp.type", Severity.STREAM, _same, "", "expiry trusts the broker's clock alone"),
-    TopicRule("max.message.bytes", Severity.STREAM, _at_least, "at least", "a large request or its dead letter would be refused"),
-    TopicRule("delete.retention.ms", Severity.STREAM, _at_least, "at least", "a worker that was away would miss deletions"),
-    TopicRule("retention.ms", Severity.STREAM, _at_most, "at most", "a request id is forgotten after QR_REQUEST_TTL, and an older request would be answered twice"),
+    TopicRule("max.message.bytes", Severity.STREAM, _at_least, "at least ", "a large request or its dead letter would be refused"),
+    TopicRule("delete.retention.ms", Severity.STREAM, _at_least, "at least ", "a worker that was away would miss deletions"),
+    TopicRule("retention.ms", Severity.STREAM, _at_most, "at most ", "a request id is forgotten after QR_REQUEST_TTL, and an older request would be answered twice"),
     TopicRule("unclean.leader.election.enable", Severity.SAFETY, _same, "", "a stale replica would lose acknowledged records"),
-    TopicRule("min.insync.replicas", Severity.SAFETY, _at_least, "at least", "an acknowledged record could be on one disk only"),
-    TopicRule("replicas", Severity.SAFETY, _at_least, "at least", "one lost broker would lose the topic"),
+    TopicRule("min.insync.replicas", Severity.SAFETY, _at_least, "at least ", "an acknowledged record could be on one disk only"),
+    TopicRule("replicas", Severity.SAFETY, _at_least, "at least ", "one lost broker would lose the topic"),
 )
 
 BROKER_RULES = (

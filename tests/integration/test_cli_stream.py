@@ -88,7 +88,8 @@ def test_publish_counts_what_it_refuses_and_sends_the_rest(published: subprocess
     assert any(line.startswith("error invalid_request: line 7: a request has no member 'colour'") for line in said)
 
 
-def test_tail_completed_has_artifact_and_hash_of_each_request(stream: Stream, published: object) -> None:
+@pytest.mark.usefixtures("published")
+def test_tail_completed_has_artifact_and_hash_of_each_request(stream: Stream) -> None:
     completed = {event["request_id"]: event for event in tailed(stream, "completed")}
     assert set(completed) >= {"plain", "again", "bytes"}
     plain, again, binary = completed["plain"], completed["again"], completed["bytes"]
@@ -101,7 +102,8 @@ def test_tail_completed_has_artifact_and_hash_of_each_request(stream: Stream, pu
     assert content_of(base64.b64decode(binary["artifact_base64"]), "image/svg+xml") == b"\xff\x00\x80"
 
 
-def test_tail_failed_has_code_and_message(stream: Stream, published: object) -> None:
+@pytest.mark.usefixtures("published")
+def test_tail_failed_has_code_and_message(stream: Stream) -> None:
     failed = {event["request_id"]: event for event in tailed(stream, "failed")}
     assert failed["empty"]["error_code"] == "content_empty"
     assert failed["empty"]["content_hash"] is None
@@ -109,7 +111,8 @@ def test_tail_failed_has_code_and_message(stream: Stream, published: object) -> 
     assert failed["too-long"]["content_hash"] is not None
 
 
-def test_tail_dlq_has_the_untouched_bytes_and_the_reason(stream: Stream, published: object) -> None:
+@pytest.mark.usefixtures("published")
+def test_tail_dlq_has_the_untouched_bytes_and_the_reason(stream: Stream) -> None:
     publisher = Publisher(stream.settings.broker or "", REQUESTED.full_name(stream.settings))
     publisher.publish_bytes(b"some key", b"\x00not avro")
     letters: list[dict[str, Any]] = []
@@ -124,7 +127,8 @@ def test_tail_dlq_has_the_untouched_bytes_and_the_reason(stream: Stream, publish
     assert letter["source_topic"] == REQUESTED.full_name(stream.settings)
 
 
-def test_show_finds_row_and_artifact_of_a_hash(stream: Stream, published: object, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("published")
+def test_show_finds_row_and_artifact_of_a_hash(stream: Stream, tmp_path: Path) -> None:
     name = content_hash(request("https://example.com/table/7", ""))
     file = tmp_path / "code.png"
     as_json = stream.shell.run("show", name, "--json")
@@ -136,18 +140,21 @@ def test_show_finds_row_and_artifact_of_a_hash(stream: Stream, published: object
     assert "status        ready" in told.stdout
 
 
-def test_show_tells_of_a_failure_that_is_kept(stream: Stream, published: object) -> None:
+@pytest.mark.usefixtures("published")
+def test_show_tells_of_a_failure_that_is_kept(stream: Stream) -> None:
     row = json.loads(stream.shell.run("show", content_hash(request("x" * 3000, "")), "--json").stdout)
     assert (row["status"], row["error_code"], row["artifact_base64"]) == ("failed", "content_too_long", None)
 
 
-def test_show_of_a_hash_that_was_never_requested_is_one_line_and_code_1(stream: Stream, published: object) -> None:
+@pytest.mark.usefixtures("published")
+def test_show_of_a_hash_that_was_never_requested_is_one_line_and_code_1(stream: Stream) -> None:
     done = stream.shell.run("show", "0" * 64)
     assert done.returncode == ExitCode.INCOMPLETE
     assert done.stderr == f"error not_found: nothing is stored under {'0' * 64}; it was never requested here, or has expired and been deleted\n"
 
 
-def test_tail_into_a_reader_that_leaves_is_quiet(stream: Stream, published: object) -> None:
+@pytest.mark.usefixtures("published")
+def test_tail_into_a_reader_that_leaves_is_quiet(stream: Stream) -> None:
     command = " ".join([*COMMAND, "tail", "completed", "--json", "--from-beginning", "--until-idle", "3"])
     done = subprocess.run(["bash", "-c", f"{command} | head -1"], env=stream.shell.environment, capture_output=True, text=True, timeout=120, check=True)
     assert len(done.stdout.splitlines()) == 1
@@ -160,7 +167,8 @@ def test_publish_to_topics_that_are_not_there_says_so_at_once(stream: Stream) ->
     assert done.stderr == "error topics: topic absent.render.requested does not exist; `qrstream topics create` makes it (or QR_TOPIC_PREFIX names another)\n"
 
 
-def test_the_client_gives_each_outcome_to_who_asked_before_publishing(stream: Stream, published: object) -> None:
+@pytest.mark.usefixtures("published")
+def test_the_client_gives_each_outcome_to_who_asked_before_publishing(stream: Stream) -> None:
     with RenderClient(stream.settings) as client:
         outcomes = client.outcomes(until_idle=200)
         sent = client.publish(new_request("from python", format="svg"))

@@ -67,8 +67,10 @@ def test_another_count_than_the_settings_is_one_line_with_the_setting_to_change(
     with pytest.raises(topic_admin.TopicsUnfit) as unfit:
         topic_admin.check(settings_of(broker, names, partitions=4))
     assert unfit.value.problems == [
-        f"topic {names.app_id}-renders-changelog, {names.topic_prefix}render.requested: 2 partitions, but QR_PARTITIONS is 4; counts are "
-        "pinned when a topic is made: set QR_PARTITIONS=2, or use a new QR_TOPIC_PREFIX and QR_APP_ID"
+        (
+            f"topic {names.app_id}-renders-changelog, {names.topic_prefix}render.requested: 2 partitions, but QR_PARTITIONS is 4; counts are "
+            "pinned when a topic is made: set QR_PARTITIONS=2, or use a new QR_TOPIC_PREFIX and QR_APP_ID"
+        )
     ]
 
 
