@@ -35,6 +35,7 @@ def run_worker(settings: Settings) -> NoReturn:
         SystemExit: with an `ExitCode`, after one clear line.
     """
     configure_logs(settings)
+    refuse_what_is_not_there_yet(settings)
     try:
         _lock = lock_data_folder(Path(settings.data_dir))
         for warning in check(settings):
@@ -49,6 +50,14 @@ def run_worker(settings: Settings) -> NoReturn:
     from streams.faust_app.app import app  # noqa: PLC0415
 
     StoppableWorker(app).execute_from_commandline()
+
+
+def refuse_what_is_not_there_yet(settings: Settings) -> None:
+    """End the process for a store that this release does not have; say what else is set in vain."""
+    if settings.artifact_store != "kafka":
+        end_process(ExitCode.SETTINGS, f"QR_ARTIFACT_STORE={settings.artifact_store}: this release keeps artifacts in kafka only; unset it")
+    if settings.clickhouse_url is not None:
+        log.warning("setting_without_effect", setting="QR_CLICKHOUSE_URL", reason="this release sends no metric facts yet")
 
 
 def refuse_taken_address(settings: Settings) -> None:

@@ -31,6 +31,8 @@ _FENCING_CODES = frozenset({
     KafkaError.INVALID_PRODUCER_EPOCH,
     KafkaError.PRODUCER_FENCED,
     KafkaError.INVALID_PRODUCER_ID_MAPPING,
+    # The coordinator has aborted a transaction that outlived its timeout, and is asked to commit it.
+    KafkaError.INVALID_TXN_STATE,
 })
 
 

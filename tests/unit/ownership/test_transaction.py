@@ -132,7 +132,7 @@ def test_an_abort_that_timed_out_is_called_again(producing: Any) -> None:
 
 
 @pytest.mark.parametrize("call", ["begin", "produce", "commit", "abort"])
-@pytest.mark.parametrize("code", [KafkaError._FENCED, KafkaError.INVALID_PRODUCER_EPOCH, KafkaError.PRODUCER_FENCED])
+@pytest.mark.parametrize("code", [KafkaError._FENCED, KafkaError.INVALID_PRODUCER_EPOCH, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_TXN_STATE])
 def test_a_fenced_producer_ends_the_process_wherever_it_learns_of_it(producing: Any, call: str, code: int) -> None:
     script = {call: [failure(code, fatal=True)]}
     if call == "abort":
