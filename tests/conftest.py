@@ -7,6 +7,13 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.broker import Names, session_broker, unique_names
+from tests.support.time_budget import skip_beyond_budget
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Long tests begin only within the budget, if there is one."""
+    skip_beyond_budget(item)
 
 
 @pytest.fixture(scope="session")
