@@ -55,7 +55,7 @@ clean: ## remove the .venv, caches, and the local broker with its records
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # No package index is named: pip uses the one that the machine is set up for.
-$(RUN_READY): requirements.txt requirements-java.txt requirements-dev.txt pyproject.toml ops/local/setup
+$(RUN_READY): requirements.txt requirements-setup.txt requirements-java.txt pyproject.toml ops/local/setup ops/local/pom.xml
 	@ops/local/setup $(VENV)
 	@touch $@
 
