@@ -15,7 +15,7 @@ from tests.support.stream_run import DEADLINE_S, StreamRun
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
 NewStream = Callable[..., StreamRun]
 
-REQUESTS, DISTINCT = 300, 30
+REQUESTS, DISTINCT = 1_000, 50
 
 
 def without(guard: str) -> tuple[str, str]:
@@ -24,7 +24,7 @@ def without(guard: str) -> tuple[str, str]:
 
 def zombie_commits(new_stream: NewStream, *removed: str) -> Verdict:
     """A worker stopped right before its transaction begins, resumed when another has done its work."""
-    stream = new_stream(QR_BATCH_RECORDS="20")
+    stream = new_stream(QR_BATCH_RECORDS="50")
     stream.publisher.publish(contents(REQUESTS, DISTINCT))
     zombie = stream.start("--pause-in", "4-open", "--nth", "5", *removed, name="zombie")
     stream.wait(lambda: stream.trace.events("paused"), "the worker pauses in an open batch", DEADLINE_S, zombie)
@@ -122,7 +122,7 @@ def test_without_markers_a_repeated_request_id_is_answered_twice(new_stream: New
 
 def aborted_rows(new_stream: NewStream, *removed: str) -> Verdict:
     """A crash inside a transaction leaves rows in the changelog, a position among them, that were never committed."""
-    stream = new_stream(QR_BATCH_RECORDS="20")
+    stream = new_stream(QR_BATCH_RECORDS="50")
     stream.publisher.publish(contents(REQUESTS, DISTINCT))
     crashed = stream.start("--crash-after", "4-begun", "--nth", "5")
     assert crashed.wait(DEADLINE_S) == CRASHED

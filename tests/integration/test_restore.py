@@ -19,7 +19,7 @@ from tests.support.stream_run import PARTITIONS, SESSION_S, StreamRun
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
 NewStream = Callable[..., StreamRun]
 
-REQUESTS, DISTINCT = 1_500, 150
+REQUESTS, DISTINCT = 1_500, 75
 DAY_MS = 86_400_000
 
 

@@ -16,7 +16,7 @@ class Size:
     batch: int
 
 
-SMALL = Size(2_000, 200, 50)
+SMALL = Size(2_000, 100, 50)
 FULL = Size(20_000, 2_000, 500)
 
 both_sizes = pytest.mark.parametrize(
