@@ -28,29 +28,37 @@ MANY_HASHES = 100_000
 MANY_PARTITIONS = 64
 
 
-def cached_path(broker: str, folder: Path) -> Result:
+def scaled(count: int, scale: float) -> int:
+    """A part of a count, for a machine on which the whole takes too long; results say the count they had."""
+    return max(1, round(count * scale))
+
+
+def cached_path(broker: str, folder: Path, scale: float = 1.0) -> Result:
     """Outcomes a second from the cache: one worker process, 4 partitions, exactly once.
 
     The requests lie ready when the worker starts, so that the publisher takes none of its time;
     measured from the first to the last outcome visible read_committed.
     """
+    hashes = scaled(WARM_HASHES, scale)
     with BenchStream(broker, folder) as stream:
         stream.start_worker()
-        stream.publish(over_hashes(WARM_HASHES, WARM_HASHES))
-        stream.outcomes(WARM_HASHES)
+        stream.publish(over_hashes(hashes, hashes))
+        stream.outcomes(hashes)
         stream.worker.stop()
-        stream.publish(over_hashes(CACHED_REQUESTS, WARM_HASHES))
+        requests = scaled(CACHED_REQUESTS, scale)
+        stream.publish(over_hashes(requests, hashes))
         stream.worker.start()
-        first, last = stream.outcomes(CACHED_REQUESTS)
-        return {"requests": CACHED_REQUESTS, "hashes": WARM_HASHES, "seconds": last - first, "outcomes_per_second": CACHED_REQUESTS / (last - first)}
+        first, last = stream.outcomes(requests)
+        return {"requests": requests, "hashes": hashes, "seconds": last - first, "outcomes_per_second": requests / (last - first)}
 
 
-def latency(broker: str, folder: Path) -> Result:
+def latency(broker: str, folder: Path, scale: float = 1.0) -> Result:
     """Milliseconds from publishing to the outcome visible read_committed, at 200 requests a second, cached."""
+    hashes = scaled(WARM_HASHES, scale)
     with BenchStream(broker, folder) as stream:
         stream.start_worker()
-        stream.publish(over_hashes(WARM_HASHES, WARM_HASHES))
-        stream.outcomes(WARM_HASHES)
+        stream.publish(over_hashes(hashes, hashes))
+        stream.outcomes(hashes)
         sent: dict[str, float] = {}
         arrived: dict[str, float] = {}
         codec = event_codec(stream.settings)
@@ -61,7 +69,7 @@ def latency(broker: str, folder: Path) -> Result:
                 arrived[codec.decode(record.value() or b"", RenderCompleted).request_id] = now
 
         count = LATENCY_RATE * LATENCY_SECONDS
-        with _Publishing(stream, _paced(over_hashes(count, WARM_HASHES), LATENCY_RATE, sent)):
+        with _Publishing(stream, _paced(over_hashes(count, hashes), LATENCY_RATE, sent)):
             stream.outcomes(count, seen)
         # The first second warms connections and caches of every process on the way.
         waits = sorted((arrived[name] - sent[name]) * 1000 for name in list(sent)[LATENCY_RATE:])
@@ -69,15 +77,16 @@ def latency(broker: str, folder: Path) -> Result:
         return {"requests": count, "per_second": LATENCY_RATE, "p50_ms": statistics.median(waits), "p99_ms": percentiles[98], "max_ms": waits[-1]}
 
 
-def restart(broker: str, folder: Path) -> Result:
+def restart(broker: str, folder: Path, scale: float = 1.0) -> Result:
     """Seconds from kill -9 and an immediate start to the next outcome visible, while requests come in."""
+    hashes = scaled(WARM_HASHES, scale)
     with BenchStream(broker, folder) as stream:
         stream.start_worker()
-        stream.publish(over_hashes(WARM_HASHES, WARM_HASHES))
-        stream.outcomes(WARM_HASHES)
+        stream.publish(over_hashes(hashes, hashes))
+        stream.outcomes(hashes)
         codec = event_codec(stream.settings)
         stop = threading.Event()
-        endless = _paced(over_hashes(10**9, WARM_HASHES), RESTART_RATE, {}, stop)
+        endless = _paced(over_hashes(10**9, hashes), RESTART_RATE, {}, stop)
         with _Publishing(stream, endless, stop):
             stream.outcomes(RESTART_RATE)
             stream.worker.kill()
@@ -90,13 +99,14 @@ def restart(broker: str, folder: Path) -> Result:
                     return {"seconds_to_next_outcome": time.monotonic() - killed}
 
 
-def many_hashes(broker: str, folder: Path) -> Result:
+def many_hashes(broker: str, folder: Path, scale: float = 1.0) -> Result:
     """Memory with 100,000 hashes rendered and kept, and rows a second of a full restore of them."""
+    hashes = scaled(MANY_HASHES, scale)
     with BenchStream(broker, folder) as stream:
         stream.start_worker()
         began = time.monotonic()
-        stream.publish(over_hashes(MANY_HASHES, MANY_HASHES))
-        stream.outcomes(MANY_HASHES)
+        stream.publish(over_hashes(hashes, hashes))
+        stream.outcomes(hashes)
         rendered = time.monotonic() - began
         usage = Usage.of(stream.worker.pid)
         stream.worker.stop()
@@ -107,23 +117,23 @@ def many_hashes(broker: str, folder: Path) -> Result:
         seconds = max(float(line["restore_seconds"]) for line in opened)
         restored = Usage.of(stream.worker.pid)
         return {
-            "hashes": MANY_HASHES, "renders_per_second": MANY_HASHES / rendered, "memory_mib": usage.memory / MIB, "peak_memory_mib": usage.peak_memory / MIB,
+            "hashes": hashes, "renders_per_second": hashes / rendered, "memory_mib": usage.memory / MIB, "peak_memory_mib": usage.peak_memory / MIB,
             "restored_rows": rows, "restore_seconds": seconds, "restored_rows_per_second": rows / seconds, "memory_after_restore_mib": restored.memory / MIB,
         }
 
 
-def many_partitions(broker: str, folder: Path) -> Result:
+def many_partitions(broker: str, folder: Path, scale: float = 1.0) -> Result:
     """Threads, memory and open files of one worker that owns 64 partitions, and seconds until it does."""
     with BenchStream(broker, folder, partitions=MANY_PARTITIONS) as stream:
         seconds = stream.start_worker()
-        requests = 20 * MANY_PARTITIONS
+        requests = scaled(20 * MANY_PARTITIONS, scale)
         stream.publish(over_hashes(requests, requests))
         stream.outcomes(requests)
         usage = Usage.of(stream.worker.pid)
         return {"partitions": MANY_PARTITIONS, "start_seconds": seconds, "threads": usage.threads, "memory_mib": usage.memory / MIB, "open_files": usage.files}
 
 
-MEASUREMENTS: dict[str, Callable[[str, Path], Result]] = {
+MEASUREMENTS: dict[str, Callable[[str, Path, float], Result]] = {
     "cached-path": cached_path,
     "latency": latency,
     "restart": restart,

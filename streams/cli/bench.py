@@ -34,6 +34,7 @@ def bench() -> None:
 @app.command("pipeline", epilog=EPILOG)
 def pipeline(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    scale: Annotated[float, typer.Option("--scale", metavar="PART", min=0.001, max=1.0, help="Part of the requests and hashes: 0.1 for a tenth.")] = 1.0,
     only: Annotated[list[str] | None, typer.Option("--only", metavar="NAME", help="One measurement; may be repeated.", show_default=False)] = None,
 ) -> None:
     """Measure throughput, latency, restart, restore and memory."""
@@ -59,7 +60,7 @@ def pipeline(
         broker = stack.enter_context(open_broker(folder / "broker", address=settings.broker))
         for name in names:
             say(f"measuring {name} …")
-            results[name] = {key: round(value, 2) for key, value in MEASUREMENTS[name](broker, folder).items()}
+            results[name] = {key: round(value, 2) for key, value in MEASUREMENTS[name](broker, folder, scale).items()}
             if not as_json:
                 for key, value in results[name].items():
                     aim = AIMS.get((name, key))
