@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from streams.faust_app import seek_back as seek_back_module
 from streams.faust_app.seek_back import MOST_SEEKS, PATIENCE_SECONDS, RecordsSkipped, SeekBack
 from streams.faust_app.stall_watch import StallWatch
 
@@ -53,7 +52,7 @@ def watch(consumer: FetchingConsumer, back: SeekBack) -> StallWatch:
 @pytest.fixture
 def after(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
     clock = [1000.0]
-    monkeypatch.setattr(seek_back_module.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr("streams.faust_app.seek_back.time.monotonic", lambda: clock[0])
 
     def pass_seconds(seconds: float) -> None:
         clock[0] += seconds

@@ -16,7 +16,7 @@ from streams.ownership import transaction
 from streams.ownership.batch import Batch, OutgoingRecord
 from streams.ownership.errors import CommitUncertain, Fenced, OutputTooLarge, OwnershipLost, TransactionAborted
 from streams.ownership.transaction import TransactionalProducer
-from streams.settings import Settings
+from streams.settings import load_settings
 
 
 def failure(code: int, *, fatal: bool = False, retriable: bool = False, abort: bool = False) -> KafkaException:
@@ -80,8 +80,8 @@ class ScriptedProducer:
 def producing(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[TransactionalProducer, ScriptedProducer]]:
     def make(refused: set[bytes] | None = None, **script: list[BaseException | None]) -> tuple[TransactionalProducer, ScriptedProducer]:
         scripted = ScriptedProducer(script, refused)
-        monkeypatch.setattr(transaction, "Producer", lambda _settings, logger: scripted)
-        return TransactionalProducer(Settings(broker="127.0.0.1:1", commit_patience=1), "id"), scripted
+        monkeypatch.setattr(transaction, "Producer", lambda _settings, **_logger: scripted)
+        return TransactionalProducer(load_settings(broker="127.0.0.1:1", commit_patience=1), "id"), scripted
 
     return make
 
@@ -110,7 +110,7 @@ def test_a_commit_that_timed_out_is_called_again_and_never_aborted(producing: An
 
 def test_a_commit_without_an_answer_ends_the_process_as_uncertain(producing: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter(range(0, 1000, 1))
-    monkeypatch.setattr(transaction.time, "monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr("streams.ownership.transaction.time.monotonic", lambda: float(next(clock)))
     producer, scripted = producing(commit=[failure(KafkaError._TIMED_OUT, retriable=True) for _ in range(9)])
     with pytest.raises(CommitUncertain, match="no answer to the commit within 1 s"):
         producer.publish(batch(), "changelog", 0)
