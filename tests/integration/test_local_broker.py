@@ -222,7 +222,7 @@ def test_the_supervisor_kills_what_does_not_end_within_the_grace(tmp_path: Path)
     wait_until(lambda: "ready" in (tmp_path / "console").read_text(), 30, "the command is ready")
     assert supervised.stdin is not None
     supervised.stdin.close()
-    supervised.wait(30)
+    assert supervised.wait(30) == 256 - signal.SIGKILL  # it waited for the end and tells it on
     assert not _exists(pid)
 
 
