@@ -1,7 +1,8 @@
 """Random faults against two workers while requests come in: python -m tests.chaos.chaos_run SEED REQUESTS SECONDS
 
 Every 0.5 to 3.5 s one worker is killed (-9), stopped for 1 or 9 s (the session is 6 s) or told to end; what has ended
-is started again in one of three data folders, old ones included. The publisher works half plain, half in transactions,
+is started again in one of three data folders, old ones included; about every third is armed to crash inside a transaction.
+The publisher works half plain, half in transactions,
 a fifth of which it aborts. The oracle has the last word. Prints one JSON object; exit 1 if a promise was broken.
 """
 
@@ -20,17 +21,20 @@ from pathlib import Path
 
 from streams.exit_codes import RESTARTABLE
 from tests.support.broker import session_broker, unique_names
+from tests.support.faulty_worker import CRASHED
 from tests.support.publisher import Publisher
 from tests.support.stream_run import DEADLINE_S, StreamRun, Worker, stream_run
 from tests.support.waiting import wait_until
 
 FOLDERS = ("a", "b", "c")
 WORKERS = 2
+# A kill seldom falls between the records of a transaction and its commit, least of all on a slow machine.
+ARMED_SHARE = 0.3
 # Fewer make faults hit batches that only answer; more make a slow machine render for minutes after the last fault.
 CONTENTS = 500
 SETTLE_S = 600.0
 # SIGTERM ends a worker by itself as long as Python is still importing it.
-EXPECTED_ENDS = {0, -signal.SIGKILL, -signal.SIGTERM, *(int(code) for code in RESTARTABLE)}
+EXPECTED_ENDS = {0, CRASHED, -signal.SIGKILL, -signal.SIGTERM, *(int(code) for code in RESTARTABLE)}
 
 
 @dataclass(frozen=True)
@@ -103,6 +107,7 @@ class Chaos:
         self._running: dict[str, Worker] = {}
         self.faults: Counter[str] = Counter()
         self.unexpected_ends: list[str] = []
+        self._arming = True
         self._keep_two()
 
     def one_fault(self) -> None:
@@ -137,6 +142,7 @@ class Chaos:
 
     def settle(self) -> None:
         """Keep two running until every request has its outcome."""
+        self._arming = False
 
         def answered() -> bool:
             self._keep_two()
@@ -155,7 +161,9 @@ class Chaos:
         while len(self._running) < WORKERS:
             free = [folder for folder in FOLDERS if folder not in self._running]
             folder = self._rnd.choice(free)
-            self._running[folder] = self._run.start(name=folder)
+            armed = self._arming and self._rnd.random() < ARMED_SHARE
+            crash = ("--crash-after", "4-begun", "--nth", str(self._rnd.randrange(1, 6))) if armed else ()
+            self._running[folder] = self._run.start(*crash, name=folder)
 
     def _note_end(self, worker: Worker) -> None:
         code = worker.process.returncode
