@@ -98,7 +98,8 @@ class Decider:
         )
         step = _Step(self, event, arrival, batch, claim, time.time_ns() // 1_000_000)
         if too_large:
-            return step.fail(RenderError("output_too_large"), from_cache=False)
+            # The record was refused, not the content: other requests of the same hash may fit.
+            return step.fail(RenderError("output_too_large"), from_cache=False, remember=False)
         return step.carry_out(decide(arrival, step.read_marker(), step.read_result(), step.now_ms))
 
 
@@ -208,15 +209,18 @@ class _Step:
         self._mark("completed", event.event_id)
         log.debug("request_completed", source=source, **self.names)
 
-    def fail(self, error: RenderError, *, from_cache: bool) -> str:
-        """Failed event, dead letter and negative cache, as the error's row says."""
+    def fail(self, error: RenderError, *, from_cache: bool, remember: bool = True) -> str:
+        """Failed event, dead letter and negative cache, as the error's row says.
+
+        `remember` is False for a failure that says nothing about the content.
+        """
         arrival = self.arrival
         event = outcomes.failed(arrival, error, identity=self._identity(), now_ms=self.now_ms)
         key = arrival.content_hash.encode() if arrival.content_hash else self.event.key
         self._send(self.decider.failed_topic, key, self.decider.codec.encode(event), cloudevents.headers(event, self._source_uri(), cloudevents.traceparent_of(self.event.headers)))
         if error.row.dead_letter and not from_cache:
             self.write_letter(error)
-        if error.row.negative_cache and not from_cache and arrival.content_hash is not None and arrival.problem is None:
+        if remember and error.row.negative_cache and not from_cache and arrival.content_hash is not None and arrival.problem is None:
             row = outcomes.failed_row(error, arrival.attempt, self.decider.lifetimes, self.now_ms)
             self._put(result_key(arrival.content_hash), self.decider.row_codec.encode(row))
         self._mark("failed", event.event_id)

@@ -17,7 +17,7 @@ import structlog
 from streams.deciding.carry_out import Decided, Decider
 from streams.deciding.delivery import DeliveredEvent
 from streams.ownership.batch import Batch
-from streams.ownership.errors import Abandoned, OutputTooLarge, OwnershipLost, TransactionAborted
+from streams.ownership.errors import Abandoned, OutputTooLarge, OwnershipLost, StateUnusable, TransactionAborted
 from streams.ownership.ownership import Ownership
 
 log = structlog.get_logger(__name__)
@@ -56,6 +56,11 @@ async def run_micro_batch(owner: Ownership, decider: Decider, events: Sequence[D
                 raise OwnershipLost(f"{aborts} transactions in a row were aborted: {exc}") from exc
             continue
         except OutputTooLarge as exc:
+            if exc.origin in too_large:  # its dead letter is refused too: never a loop
+                raise StateUnusable(
+                    f"{owner.claim.source}-{owner.claim.partition}: the dead letter of offset {exc.origin} is larger than its topic takes; "
+                    "`qrstream topics check` names the topic whose max.message.bytes is too small"
+                ) from exc
             too_large |= {exc.origin}
             continue
         aborts = 0

@@ -1,0 +1,133 @@
+"""What happens to a batch whose transaction fails; the ownership is scripted, the decisions are real."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, cast
+
+import pytest
+
+from processors.canonical import identify
+from schemas.codec import Codec
+from schemas.events import MarkerRow, RenderFailed, RenderRequested
+from streams.deciding.carry_out import Decider
+from streams.deciding.delivery import DeliveredEvent
+from streams.deciding.micro_batch import MOST_ABORTS, run_micro_batch
+from streams.ownership.batch import Batch
+from streams.ownership.errors import Abandoned, OutputTooLarge, OwnershipLost, StateUnusable, TransactionAborted
+from streams.ownership.ownership import Claim, Ownership
+from streams.settings import load_settings
+
+CODEC = Codec()
+SETTINGS = load_settings(broker="127.0.0.1:1", partitions=1)
+
+
+class ScriptedOwnership:
+    """Commits into memory; fails as the script says first."""
+
+    def __init__(self, executor: Executor, script: list[BaseException]) -> None:
+        self.claim = Claim("render", "qr.render.requested", "uuid", "changelog", 0, generation=3)
+        self.executor = executor
+        self.position = 0
+        self.rows: dict[bytes, bytes | None] = {}
+        self.committed: list[Batch] = []
+        self._script = script
+
+    @contextmanager
+    def deciding(self) -> Iterator[Batch]:
+        yield Batch(self.rows.get, self.position, self.position)
+
+    async def commit(self, batch: Batch) -> None:
+        if self._script:
+            raise self._script.pop(0)
+        self.rows |= batch.rows
+        self.position = batch.position
+        self.committed.append(batch)
+
+
+@pytest.fixture
+def executor() -> Iterator[Executor]:
+    with ThreadPoolExecutor(1) as threads:
+        yield threads
+
+
+def event(offset: int, *, generation: int = 3, continues: int | None = None, content: str = "x") -> DeliveredEvent:
+    request = RenderRequested(request_id=f"r{offset}", content=content, requested_at=1)
+    key = identify(request)[1].encode()
+    return DeliveredEvent(offset, offset if continues is None else continues, generation, key, CODEC.encode(request), ())
+
+
+async def run(owner: ScriptedOwnership, events: list[DeliveredEvent], *, flowing: bool = True) -> bool:
+    return await run_micro_batch(cast(Ownership, owner), Decider(SETTINGS, CODEC), events, lambda: flowing)
+
+
+def outcomes(owner: ScriptedOwnership) -> list[tuple[str, int]]:
+    return [(record.topic.removeprefix("qr.render."), record.origin) for batch in owner.committed for record in batch.records]
+
+
+async def test_an_aborted_batch_is_decided_again_and_answered_once(executor: Executor) -> None:
+    owner = ScriptedOwnership(executor, [TransactionAborted("broker restarted")])
+    assert await run(owner, [event(0), event(1)])
+    assert outcomes(owner) == [("completed", 0), ("completed", 1)]
+    assert owner.position == 2
+
+
+async def test_aborts_without_end_end_the_process(executor: Executor) -> None:
+    owner = ScriptedOwnership(executor, [TransactionAborted("again") for _ in range(MOST_ABORTS)])
+    with pytest.raises(OwnershipLost, match=f"{MOST_ABORTS} transactions in a row"):
+        await run(owner, [event(0)])
+    assert owner.committed == []
+
+
+async def test_an_output_too_large_fails_its_own_request_only(executor: Executor) -> None:
+    owner = ScriptedOwnership(executor, [OutputTooLarge(1)])
+    assert await run(owner, [event(0), event(1), event(2)])
+    assert outcomes(owner) == [("completed", 0), ("failed", 1), ("dlq", 1), ("completed", 2)]
+    failed = next(record for record in owner.committed[0].records if record.topic.endswith("failed"))
+    assert CODEC.decode(failed.value, RenderFailed).error_code == "output_too_large"
+
+
+async def test_a_dead_letter_too_large_is_no_loop(executor: Executor) -> None:
+    owner = ScriptedOwnership(executor, [OutputTooLarge(0), OutputTooLarge(0)])
+    with pytest.raises(StateUnusable, match=r"dead letter of offset 0 .* topics check"):
+        await run(owner, [event(0)])
+
+
+async def test_events_of_another_generation_are_left_to_its_owner(executor: Executor) -> None:
+    owner = ScriptedOwnership(executor, [])
+    assert await run(owner, [event(0, generation=2), event(0), event(1, generation=4)])
+    assert outcomes(owner) == [("completed", 0)]
+
+
+async def test_nothing_behind_a_skip_is_decided(executor: Executor) -> None:
+    owner = ScriptedOwnership(executor, [])
+    assert not await run(owner, [event(0), event(5, continues=5), event(6)])
+    assert outcomes(owner) == [("completed", 0)]
+    assert owner.position == 1
+
+
+async def test_a_suspended_flow_abandons_what_is_left(executor: Executor) -> None:
+    owner = ScriptedOwnership(executor, [])
+    with pytest.raises(Abandoned):
+        await run(owner, [event(0)], flowing=False)
+    assert owner.committed == []
+
+
+async def test_a_batch_of_redelivered_events_commits_nothing(executor: Executor) -> None:
+    owner = ScriptedOwnership(executor, [])
+    owner.position = 9
+    assert await run(owner, [event(7), event(8)])
+    assert owner.committed == []
+
+
+async def test_a_repeat_inside_one_batch_is_dropped_and_the_position_goes_on(executor: Executor) -> None:
+    owner = ScriptedOwnership(executor, [])
+    first = event(0)
+    repeat = DeliveredEvent(1, 1, 3, first.key, first.value, ())
+    assert await run(owner, [first, repeat])
+    assert outcomes(owner) == [("completed", 0)]
+    assert owner.position == 2
+    markers: list[Any] = [CODEC.decode(row, MarkerRow) for key, row in owner.rows.items() if key.startswith(b"request/") and row]
+    assert [(marker.outcome, marker.attempt) for marker in markers] == [("completed", 1)]
