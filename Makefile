@@ -30,7 +30,7 @@ test: setup ## unit and integration tests, on a real broker (T="-k word" picks s
 
 .PHONY: test-long
 test-long: setup ## the tests that take minutes: chaos and load
-	@$(BIN)/python -m pytest -q -m long $(T)
+	@$(BIN)/python -m pytest -q -m long tests/integration tests/chaos tests/unit $(T)
 
 .PHONY: unit
 unit: setup ## the tests that need no broker

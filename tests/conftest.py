@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.broker import Names, session_broker, unique_names
+from tests.support.sizes import LARGEST
 from tests.support.time_budget import skip_beyond_budget
 
 
@@ -14,6 +15,11 @@ from tests.support.time_budget import skip_beyond_budget
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Long tests begin only within the budget, if there is one."""
     skip_beyond_budget(item)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The largest runs last: on a slow machine the budget for long tests then goes to many small faults first."""
+    items.sort(key=lambda item: LARGEST in item.name)
 
 
 @pytest.fixture(scope="session")

@@ -9,21 +9,22 @@ from collections.abc import Callable
 import pytest
 
 from tests.support.publisher import contents
-from tests.support.sizes import FULL, Size, both_sizes
+from tests.support.sizes import Size, both_sizes
 from tests.support.stream_run import DEADLINE_S, PARTITIONS, StreamRun
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
 NewStream = Callable[..., StreamRun]
 
 
-def test_twenty_thousand_requests_over_two_thousand_contents_are_rendered_two_thousand_times(stream: StreamRun) -> None:
+@both_sizes
+def test_every_request_has_one_outcome_and_every_content_is_rendered_once(stream: StreamRun, size: Size) -> None:
     worker = stream.start()
-    stream.publisher.publish(contents(FULL.requests, FULL.distinct))
-    stream.wait_all(worker, within_s=240)
-    verdict = stream.exactly_once(renders=2_000)
-    assert verdict.outcomes == 20_000
-    assert verdict.by_source == {"rendered": 2_000, "cache": 18_000}
-    assert verdict.encoder_calls == 2_000
+    stream.publisher.publish(contents(size.requests, size.distinct))
+    stream.wait_all(worker, within_s=400)
+    verdict = stream.exactly_once(renders=size.distinct)
+    assert verdict.outcomes == size.requests
+    assert verdict.by_source == {"rendered": size.distinct, "cache": size.requests - size.distinct}
+    assert verdict.encoder_calls == size.distinct
     assert verdict.aborted == 0
 
 

@@ -37,6 +37,7 @@ def test_a_worker_resumed_after_another_took_over_is_fenced_and_publishes_nothin
     assert size.distinct <= verdict.encoder_calls <= size.distinct + len(stream.in_flight(zombie))
 
 
+@pytest.mark.long
 @both_sizes
 def test_a_worker_that_slept_beyond_its_session_rejoins_as_a_new_generation_and_goes_on(new_stream: NewStream, size: Size) -> None:
     stream = new_stream(QR_BATCH_RECORDS=str(size.batch))
@@ -57,6 +58,7 @@ def test_a_worker_that_slept_beyond_its_session_rejoins_as_a_new_generation_and_
     assert verdict.encoder_calls == size.distinct
 
 
+@pytest.mark.long
 @both_sizes
 def test_a_worker_that_slept_inside_a_transaction_beyond_its_timeout_goes_on_or_its_restart_does(new_stream: NewStream, size: Size) -> None:
     stream = new_stream(QR_BATCH_RECORDS=str(size.batch), QR_TRANSACTION_TIMEOUT="2")

@@ -26,6 +26,7 @@ def test_a_stop_waits_for_one_transaction_and_not_for_all_that_was_taken(new_str
     assert 0 < len(stream.outcomes.to_end()) < 1_000
 
 
+@pytest.mark.long
 def test_a_rebalance_does_not_wait_for_all_that_was_taken(new_stream: NewStream) -> None:
     stream = new_stream()
     stream.publisher.publish(contents(2_000, 200))

@@ -39,10 +39,12 @@ def zombie_commits(new_stream: NewStream, *removed: str) -> Verdict:
     return stream.verdict()
 
 
+@pytest.mark.long
 def test_fencing_keeps_a_zombie_from_publishing(new_stream: NewStream) -> None:
     assert zombie_commits(new_stream).faults == []
 
 
+@pytest.mark.long
 def test_without_fencing_a_zombie_answers_a_second_time(new_stream: NewStream) -> None:
     verdict = zombie_commits(new_stream, *without("fencing"))
     assert verdict.duplicated
@@ -115,6 +117,7 @@ def test_markers_answer_a_repeated_request_id_once(new_stream: NewStream) -> Non
     assert verdict.outcomes == REQUESTS
 
 
+@pytest.mark.long
 def test_without_markers_a_repeated_request_id_is_answered_twice(new_stream: NewStream) -> None:
     verdict = repeated_ids(new_stream, *without("markers"))
     assert len(verdict.duplicated) == REQUESTS
@@ -133,10 +136,12 @@ def aborted_rows(new_stream: NewStream, *removed: str) -> Verdict:
     return verdict
 
 
+@pytest.mark.long
 def test_a_read_committed_restore_never_sees_aborted_rows(new_stream: NewStream) -> None:
     assert aborted_rows(new_stream).faults == []
 
 
+@pytest.mark.long
 def test_a_read_uncommitted_restore_loses_requests(new_stream: NewStream) -> None:
     verdict = aborted_rows(new_stream, *without("read_committed"))
     assert verdict.missing

@@ -88,8 +88,8 @@ def test_an_old_data_folder_brought_back_gets_the_rows_that_it_lacks(stream: Str
     ("change", "reason"),
     [
         pytest.param(lambda found: dataclasses.replace(found, offset=found.offset + 1_000_000), "past the changelog's end", id="past the end"),
-        pytest.param(lambda found: dataclasses.replace(found, topic_id="AAAAAAAAAAAAAAAAAAAAAA"), "another changelog topic", id="another topic UUID"),
-        pytest.param(lambda found: dataclasses.replace(found, written_ms=found.written_ms - DAY_MS), "too old", id="too old"),
+        pytest.param(lambda found: dataclasses.replace(found, topic_id="AAAAAAAAAAAAAAAAAAAAAA"), "another changelog topic", id="another topic UUID", marks=pytest.mark.long),
+        pytest.param(lambda found: dataclasses.replace(found, written_ms=found.written_ms - DAY_MS), "too old", id="too old", marks=pytest.mark.long),
     ],
 )
 def test_a_checkpoint_that_cannot_be_believed_means_a_full_restore(stream: StreamRun, change: Callable[[Checkpoint], Checkpoint], reason: str) -> None:
@@ -119,6 +119,7 @@ def test_an_empty_data_folder_is_restored_in_full(stream: StreamRun) -> None:
     stream.exactly_once(renders=DISTINCT)
 
 
+@pytest.mark.long
 def test_a_restore_longer_than_the_request_timeout_ends_well(stream: StreamRun) -> None:
     parts = contents(REQUESTS, DISTINCT)
     run_part(stream, parts[:1_000])
@@ -130,6 +131,7 @@ def test_a_restore_longer_than_the_request_timeout_ends_well(stream: StreamRun) 
     stream.exactly_once(renders=DISTINCT)
 
 
+@pytest.mark.long
 def test_fencing_slower_than_the_session_timeout_ends_well(stream: StreamRun) -> None:
     worker = stream.start("--slow-fence", str(SESSION_S + 2))
     stream.publisher.publish(contents(REQUESTS, DISTINCT))

@@ -19,6 +19,8 @@ class Size:
 SMALL = Size(2_000, 100, 50)
 FULL = Size(20_000, 2_000, 500)
 
+LARGEST = "20,000"
+
 both_sizes = pytest.mark.parametrize(
-    "size", [pytest.param(SMALL, id="2,000"), pytest.param(FULL, id="20,000", marks=pytest.mark.long)]
+    "size", [pytest.param(SMALL, id="2,000"), pytest.param(FULL, id=LARGEST, marks=pytest.mark.long)]
 )
