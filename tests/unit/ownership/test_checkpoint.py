@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import string
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from streams.ownership.checkpoint import ChangelogLog, Checkpoint, reason_to_restore_in_full
 
 DAY_MS = 86_400_000
+BASE64_URL = string.ascii_letters + string.digits + "-_"
 NOW = 1_800_000_000_000
 LOG = ChangelogLog(topic_id="uuid-1", start=100, end=200)
 
@@ -17,7 +20,7 @@ def checkpoint(offset: int = 150, topic_id: str = "uuid-1", age_ms: int = 0) -> 
     return Checkpoint(topic_id, offset, NOW - age_ms)
 
 
-@given(st.from_regex(r"[A-Za-z0-9_-]{1,22}", fullmatch=True), st.integers(-1, 2**63), st.integers(0, 2**53))
+@given(st.text(BASE64_URL, min_size=1, max_size=22), st.integers(-1, 2**63), st.integers(0, 2**53))
 def test_a_checkpoint_reads_back_as_written(topic_id: str, offset: int, written_ms: int) -> None:
     value = Checkpoint(topic_id, offset, written_ms)
     assert Checkpoint.decode(value.encode()) == value
