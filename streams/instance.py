@@ -24,9 +24,11 @@ def instance_id(settings: Settings) -> str:
     if settings.instance_id:
         return settings.instance_id
     file = Path(settings.data_dir) / "instance-id"
-    if not file.exists():
+    if not file.exists() or not file.read_text().strip():
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(f"{socket.gethostname()}-{uuid.uuid4().hex[:12]}")
+        whole = file.with_suffix(".new")  # a kill between making and writing must not leave an empty name
+        whole.write_text(f"{socket.gethostname()}-{uuid.uuid4().hex[:12]}")
+        whole.replace(file)
     return file.read_text().strip()
 
 

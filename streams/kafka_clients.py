@@ -28,6 +28,10 @@ LIBRDKAFKA_PROPERTIES = {
 logger = logging.getLogger("librdkafka")
 """Where a long-lived client's own lines go: seen at debug only (streams/logs.py), beside ours they say it twice."""
 
+UNCOMPRESSED_LIMIT = 8 * OUTPUT_LIMIT
+"""The client's limit is on uncompressed bytes, a topic's on compressed ones: a dead letter of what a compressing
+publisher sent needs the room, and is compressed again."""
+
 PARTITIONER = "murmur2_random"
 """Java's default for keyed records. librdkafka's own default (crc32) disagrees with it on 3 keys of 4."""
 
@@ -64,7 +68,7 @@ def producer(settings: Settings, **properties: Any) -> dict[str, Any]:
         **connection(settings),
         "partitioner": PARTITIONER,
         "enable.idempotence": True,
-        "message.max.bytes": OUTPUT_LIMIT,
+        "message.max.bytes": UNCOMPRESSED_LIMIT,
         "compression.type": "lz4",
         **properties,
     }

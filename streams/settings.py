@@ -148,12 +148,12 @@ def load_settings(**overrides: Any) -> Settings:
     _refuse_unknown_variables(os.environ)
     file = os.environ.get(CONFIG_FILE)
     if file and not Path(file).is_file():
-        raise SettingsError(f"{CONFIG_FILE}={file}: there is no such file")
+        raise SettingsError(f"{CONFIG_FILE}={file}: it is no file")
     try:
         return Settings(**overrides)
     except ValidationError as exc:
         raise SettingsError("; ".join(_sentence(error) for error in exc.errors())) from None
-    except tomllib.TOMLDecodeError as exc:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as exc:
         raise SettingsError(f"{file or 'qrstream.toml'}: {exc}") from None
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
+
 from processors.arrival import Arrival
 from processors.errors import RenderError
 from streams.deciding.delivery import DeliveredEvent
@@ -27,11 +29,16 @@ FIELDS = {
     "source-partition": "where the record was",
     "source-offset": "where the record was",
     "content-length": "bytes of the original value; absent for a null value",
+    "value-sha256": "only where the value is larger than the dead-letter topic takes: it is left out, and lies at source-topic, -partition, -offset",
 }
 
 
-def dead_letter(topic: str, event: DeliveredEvent, arrival: Arrival, error: RenderError, *, source: str, now_ms: int) -> OutgoingRecord:
-    """The letter for one event; its value and key are the event's own."""
+def dead_letter(topic: str, event: DeliveredEvent, arrival: Arrival, error: RenderError, *, source: str, now_ms: int, with_value: bool = True) -> OutgoingRecord:  # noqa: PLR0913  # what one letter is made of
+    """The letter for one event; its value and key are the event's own.
+
+    `with_value` is False for a value that the dead-letter topic has refused: a compressed publisher may send
+    more than any uncompressed copy may hold.
+    """
     request = arrival.request
     facts: dict[str, str | int | None] = {
         "reason": error.code,
@@ -49,6 +56,7 @@ def dead_letter(topic: str, event: DeliveredEvent, arrival: Arrival, error: Rend
         "source-partition": arrival.partition,
         "source-offset": event.offset,
         "content-length": None if event.value is None else len(event.value),
+        "value-sha256": None if with_value or event.value is None else sha256(event.value).hexdigest(),
     }
     ours: Headers = [(PREFIX + name, str(value).encode("utf-8", "replace")) for name, value in facts.items() if value is not None]
-    return OutgoingRecord(topic, event.key, event.value, [*event.headers, *ours], event.offset)
+    return OutgoingRecord(topic, event.key, event.value if with_value else None, [*event.headers, *ours], event.offset)

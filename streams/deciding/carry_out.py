@@ -99,7 +99,7 @@ class Decider:
         step = _Step(self, event, arrival, batch, claim, time.time_ns() // 1_000_000)
         if too_large:
             # The record was refused, not the content: other requests of the same hash may fit.
-            return step.fail(RenderError("output_too_large"), from_cache=False, remember=False)
+            return step.refuse_output()
         return step.carry_out(decide(arrival, step.read_marker(), step.read_result(), step.now_ms))
 
 
@@ -114,6 +114,7 @@ class _Step:
     claim: Claim
     now_ms: int
     result: ResultRow | None = None
+    letter_with_value: bool = True
 
     @property
     def names(self) -> dict[str, str | None]:
@@ -228,9 +229,22 @@ class _Step:
         log.info("request_failed", error_code=error.code, error_class=str(error.error_class), from_cache=from_cache, exc_info=error.__cause__ if error.code == "render_failed" else None, **self.names)
         return "failed_from_cache" if from_cache else "failed"
 
+    def refuse_output(self) -> str:
+        """Fail a record whose output was larger than its topic takes; its letter then goes without the value."""
+        error = self.arrival.problem or RenderError("output_too_large")
+        self.letter_with_value = False
+        if self.arrival.request is None:
+            self.write_letter(error)
+            return "dead_letter"
+        return self.fail(error if error.row.dead_letter else RenderError("output_too_large"), from_cache=False, remember=False)
+
     def write_letter(self, error: RenderError) -> None:
         """The dead letter of this event."""
-        self.batch.send(dead_letter(self.decider.dead_letter_topic, self.event, self.arrival, error, source=self.claim.source, now_ms=self.now_ms))
+        letter = dead_letter(
+            self.decider.dead_letter_topic, self.event, self.arrival, error,
+            source=self.claim.source, now_ms=self.now_ms, with_value=self.letter_with_value,
+        )
+        self.batch.send(letter)
         log.warning("dead_letter", error_code=error.code, **self.names)
 
     def reroute(self, partition: int) -> None:

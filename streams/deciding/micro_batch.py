@@ -59,7 +59,7 @@ async def run_micro_batch(owner: Ownership, decider: Decider, events: Sequence[D
             if exc.origin in too_large:  # its dead letter is refused too: never a loop
                 raise StateUnusable(
                     f"{owner.claim.source}-{owner.claim.partition}: the dead letter of offset {exc.origin} is larger than its topic takes; "
-                    "`qrstream topics check` names the topic whose max.message.bytes is too small"
+                    "even without the value; `qrstream topics check` names a topic whose max.message.bytes is too small"
                 ) from exc
             too_large |= {exc.origin}
             continue

@@ -13,15 +13,14 @@ from schemas.codec import Codec, Framing
 from schemas.registry import Registry
 from streams.deciding.carry_out import Decider
 from streams.faust_app.credentials import faust_credentials
+from streams.faust_app.endings import ending_with_exit_code
 from streams.faust_app.seams.flow import FlowControl
 from streams.faust_app.seams.recovery import TableManager
 from streams.faust_app.seams.table import Table
 from streams.faust_app.seams.transport import Transport
 from streams.instance import instance_id
-from streams.ownership.errors import OwnershipLost
 from streams.ownership.owners import Owners
 from streams.ownership.ownership import Claim, Ownership
-from streams.process_end import end_process
 from streams.settings import Settings, process_settings
 from streams.topics import RENDERS_CHANGELOG, REQUESTED
 
@@ -67,15 +66,13 @@ class App(faust.App):
         """
         generation = self.consumer_generation_id
         partitions = sorted(tp.partition for tp in self.consumer.assignment() if tp.topic == self.source)
-        try:
+        with ending_with_exit_code():
             ids = await self.owners.topic_ids([self.source])
             claims = [
                 Claim(RENDER_AGENT, self.source, ids[self.source], RENDERS_CHANGELOG.full_name(self.settings), partition, generation)
                 for partition in partitions
             ]
             await self.owners.open_all(claims, lambda: self.consumer_generation_id == generation)
-        except OwnershipLost as exc:
-            end_process(exc.exit_code, str(exc))
 
 
 def _faust_settings(settings: Settings) -> dict[str, Any]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import Any
 
 import structlog
+from aiokafka.errors import IllegalStateError
 
 from streams.exit_codes import ExitCode
 from streams.ownership.errors import OwnershipLost
@@ -41,6 +43,8 @@ class SeekBack:
         Raises:
             RecordsSkipped: it has been done too often in vain.
         """
+        if owner.closed:
+            return  # the next owner begins at its own position
         last, times = self._sought.get(tp, (0.0, 0))
         if time.monotonic() - last < PATIENCE_SECONDS:
             return
@@ -48,4 +52,5 @@ class SeekBack:
             raise RecordsSkipped(f"records of {tp.topic}-{tp.partition} from offset {owner.position} on are not delivered, after {times} seeks back to them")
         log.warning("records_skipped", partition=tp.partition, position=owner.position, seeks=times + 1)
         self._sought[tp] = time.monotonic(), times + 1
-        await self._app.consumer.seek(tp, owner.position)
+        with suppress(IllegalStateError):  # revoked meanwhile: the next owner begins at its own position
+            await self._app.consumer.seek(tp, owner.position)

@@ -69,11 +69,13 @@ class Owners:
             OwnershipLost: a partition can't be opened; the process must end.
         """
         await self.close_all()
+        superseded = self._superseded = threading.Event()
         if self._opening is not None:
             await asyncio.wait([self._opening])  # its threads still hold the RocksDBs
-        self._superseded = threading.Event()
+        if superseded.is_set():
+            return
         # Shielded: the caller is cancelled when another rebalance begins, threads can't be.
-        self._opening = asyncio.ensure_future(self._open_all(claims, still_current, self._superseded))
+        self._opening = asyncio.ensure_future(self._open_all(claims, still_current, superseded))
         await asyncio.shield(self._opening)
 
     async def _open_all(self, claims: Sequence[Claim], still_current: Callable[[], bool], superseded: threading.Event) -> None:
@@ -81,6 +83,8 @@ class Owners:
         opening: list[Ownership] = []
         try:
             await self._each(lambda claim: opening.append(self._new(claim)), claims)
+            if superseded.is_set():
+                raise Abandoned  # fencing now could only hurt a newer owner
             await self._each(Ownership.fence, opening)
             changelogs = await loop.run_in_executor(self._executor, self._facts_reader().changelog_logs, [(c.changelog, c.partition) for c in claims])
             sources = await loop.run_in_executor(self._executor, self._facts_reader().source_logs, [(c.source, c.partition) for c in claims])
@@ -144,6 +148,12 @@ def first_position(owner: Ownership, source: SourceLog) -> int:
                 "or start with a new QR_APP_ID if a second outcome for old requests is acceptable"
             )
         return source.start
+    if source.group_offset is not None and source.group_offset > max(owner.position, source.start):
+        raise StateUnusable(
+            f"{claim.source}-{claim.partition}: group {owner.group} has committed offset {source.group_offset}, but changelog "
+            f"{claim.changelog} ends at position {owner.position}: its tail is lost, and requests between could be answered twice; "
+            "bring the changelog back, or start with a new QR_APP_ID if a second outcome for them is acceptable"
+        )
     if source.start > owner.position:
         log.error(
             "records_lost_by_retention", source=claim.source, partition=claim.partition,

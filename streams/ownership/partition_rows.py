@@ -59,7 +59,7 @@ class PartitionRows:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             return rocksdict.Rdict(str(self.path), self._limits.options())
         except Exception as exc:  # rocksdict raises bare Exceptions
-            raise StateUnusable(f"{self.path} cannot be opened: {exc}") from exc
+            raise StateUnusable(f"{self.path} cannot be opened: {exc}; if no other worker uses it, delete this folder: it is restored from the changelog") from exc
 
     def get(self, key: bytes) -> bytes | None:
         """The row's bytes, or None."""

@@ -145,6 +145,8 @@ class TransactionalProducer:
 
 
 def _fatal(error: KafkaError) -> OwnershipLost:
+    if error.code() == KafkaError.INVALID_TXN_STATE:
+        return Fenced(f"the broker had ended the transaction, as after its timeout: {error.str()}")
     if error.code() in _FENCING_CODES or (error.fatal() and "fenced" in error.str().lower()):
         return Fenced(f"a newer owner has taken over: {error.str()}")
     return OwnershipLost(f"the transactional producer failed: {error.str()}")

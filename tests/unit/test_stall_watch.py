@@ -61,7 +61,7 @@ def after(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
 
 
 def owner(position: int, generation: int = 1) -> Any:
-    return SimpleNamespace(position=position, claim=SimpleNamespace(generation=generation))
+    return SimpleNamespace(position=position, closed=False, claim=SimpleNamespace(generation=generation))
 
 
 async def test_records_fetched_and_not_decided_by_the_second_look_are_read_again(watch: StallWatch, consumer: FetchingConsumer) -> None:

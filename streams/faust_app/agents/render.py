@@ -7,15 +7,13 @@ from typing import Any
 
 import structlog
 
-from schemas.errors import RegistryError
 from streams.deciding.delivery import DeliveredEvent
 from streams.deciding.micro_batch import run_micro_batch
-from streams.exit_codes import ExitCode
 from streams.faust_app.app import RENDER_AGENT, app, decider, requested
+from streams.faust_app.endings import ending_with_exit_code
 from streams.faust_app.seek_back import SeekBack
 from streams.faust_app.stall_watch import LOOK_SECONDS, StallWatch
-from streams.ownership.errors import Abandoned, OwnershipLost
-from streams.process_end import end_process
+from streams.ownership.errors import Abandoned
 
 log = structlog.get_logger(__name__)
 seek_back = SeekBack(app)
@@ -31,15 +29,10 @@ async def render(stream: Any) -> None:
         tp = first.message.tp
         stall_watch.begins(tp)
         try:
-            await carry_out(taken)  # 2 to 5
+            with ending_with_exit_code():
+                await carry_out(taken)  # 2 to 5
         except Abandoned:
             log.info("batch_abandoned", partition=first.message.partition, events=len(taken))
-        except OwnershipLost as exc:
-            end_process(exc.exit_code, str(exc))
-        except RegistryError as exc:
-            end_process(ExitCode.BROKER_LOST, str(exc))
-        except Exception as exc:  # noqa: BLE001  # an exception that reaches Faust would acknowledge the event
-            end_process(ExitCode.CRASHED, f"{type(exc).__name__}: {exc}", exc_info=exc)
         finally:
             stall_watch.ends(tp)
         await acknowledge(events, taken)  # 6
@@ -49,7 +42,8 @@ async def render(stream: Any) -> None:
 async def look_for_stalls() -> None:
     """Partitions whose records were fetched and never reached their actor are read again."""
     owned = {tp: owner for tp in app.consumer.assignment() if (owner := app.owner_of(tp)) is not None}
-    await stall_watch.look(owned)
+    with ending_with_exit_code():
+        await stall_watch.look(owned)
 
 
 def take(first: Any, queue: asyncio.Queue[Any], most: int) -> list[Any]:
@@ -70,9 +64,11 @@ async def carry_out(taken: list[Any]) -> None:
     if owner is None:
         raise Abandoned
     delivered = [_delivered(event.message) for event in taken]
-    if await run_micro_batch(owner, decider, delivered, app.flow_control.is_active):
+    before = owner.position
+    continued = await run_micro_batch(owner, decider, delivered, app.flow_control.is_active)
+    if owner.position > before:
         seek_back.settled(message.tp)
-    else:
+    if not continued:
         await seek_back.to_position(message.tp, owner)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
+from hashlib import sha256
 from typing import Any, cast
 
 import pytest
@@ -93,6 +94,27 @@ async def test_a_dead_letter_too_large_is_no_loop(executor: Executor) -> None:
     owner = ScriptedOwnership(executor, [OutputTooLarge(0), OutputTooLarge(0)])
     with pytest.raises(StateUnusable, match=r"dead letter of offset 0 .* topics check"):
         await run(owner, [event(0)])
+
+
+async def test_a_letter_refused_for_its_size_goes_without_the_value_and_says_where_it_lies(executor: Executor) -> None:
+    owner = ScriptedOwnership(executor, [OutputTooLarge(0)])
+    undecodable = DeliveredEvent(0, 0, 3, b"key", b"no avro", (("trace", b"1"),))
+    assert await run(owner, [undecodable])
+    [letter] = owner.committed[0].records
+    headers = dict(letter.headers or [])
+    assert (letter.topic, letter.key, letter.value) == ("qr.render.dlq", b"key", None)
+    assert headers["trace"] == b"1"
+    assert headers["qr-dlq-reason"] == b"undecodable"
+    assert headers["qr-dlq-value-sha256"] == sha256(b"no avro").hexdigest().encode()
+    assert (headers["qr-dlq-source-offset"], headers["qr-dlq-content-length"]) == (b"0", b"7")
+
+
+async def test_a_letter_of_usual_size_has_every_byte(executor: Executor) -> None:
+    owner = ScriptedOwnership(executor, [])
+    assert await run(owner, [DeliveredEvent(0, 0, 3, b"key", b"no avro", ())])
+    [letter] = owner.committed[0].records
+    assert letter.value == b"no avro"
+    assert "qr-dlq-value-sha256" not in dict(letter.headers or [])
 
 
 async def test_events_of_another_generation_are_left_to_its_owner(executor: Executor) -> None:
