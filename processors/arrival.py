@@ -59,7 +59,7 @@ def read_arrival(  # noqa: PLR0913 - a record has that many coordinates
 
     The problem is the first of: undecodable (a null value too), request_too_large,
     the fault of the request itself, missing_key, wrong_key. The key of a request
-    without canonical form is not checked (design section 6, rule 3).
+    without canonical form is not checked: nobody could have computed it.
     """
     request: RenderRequested | None = None
     spec: RenderSpec | None = None

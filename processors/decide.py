@@ -1,7 +1,7 @@
 """The decision about one request: pure, no clock, no I/O.
 
 `decide` returns a value; the code that carries it out never asks why. The rules
-stand in the order of the design (section 6), each in a function of its own.
+stand in the order in which they are asked, each in a function of its own.
 """
 
 from __future__ import annotations

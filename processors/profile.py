@@ -60,7 +60,7 @@ _QR_0: Final = Profile(
     # 10,000 px is 85 cm at 300 dpi; a PNG of that side unpacks to 12.5 MB. Higher costs a
     # worker more memory than its batch may have; print beyond it takes SVG.
     max_side_px=10_000,
-    # What a changelog row may hold (design section 5).
+    # What a changelog row may hold: the artifact is one, and travels inline in each event.
     max_artifact_bytes=256 * 1024,
 )
 

@@ -83,7 +83,7 @@ def _at_most(wanted: str, found: str) -> bool:
 
 TOPIC_RULES = (
     TopicRule("cleanup.policy", Severity.STREAM, _same, "", "`delete` drops live rows of a changelog, `compact` drops requests"),
-    TopicRule("message.timestamp.type", Severity.STREAM, _same, "", "expiry trusts the broker's clock alone"),
+    TopicRule("message.timestamp.type", Severity.STREAM, _same, "", "ages are measured by the broker's clock, not by a publisher's"),
     TopicRule("max.message.bytes", Severity.STREAM, _at_least, "at least ", "a large request or its dead letter would be refused"),
     TopicRule("delete.retention.ms", Severity.STREAM, _at_least, "at least ", "a worker that was away would miss deletions"),
     TopicRule("retention.ms", Severity.STREAM, _at_most, "at most ", "a request id is forgotten after QR_REQUEST_TTL, and an older request would be answered twice"),

@@ -47,7 +47,7 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="forbid", env_ignore_empty=True)
 
-    broker: str | None = Field(None, description="host:port[,host:port…] of the Kafka cluster; without it a local one is started")
+    broker: str | None = Field(None, description="host:port[,host:port…] of the Kafka cluster; without it `qrstream up` starts a local one")
     topic_prefix: str = Field("qr.", pattern=r"^[a-zA-Z0-9._-]{0,100}$", description="begins the name of every topic")
     app_id: str = Field("qrstream", pattern=r"^[a-zA-Z0-9._-]{1,100}$", description="names the consumer group, the transactional ids and the changelogs")
     # 8: a partition is the unit of ownership, so this bounds the workers; each costs a transactional
@@ -57,10 +57,10 @@ class Settings(BaseSettings):
     output_partitions: int = Field(8, ge=1, le=1024, description="partitions of the output topics")
     replication: int = Field(1, ge=1, le=7, description="replicas of each topic that `topics create` makes")
     data_dir: Path = Field(Path(".qrstream"), description="folder of this process alone: RocksDB, instance id, local broker")
-    artifact_store: str = Field("kafka", pattern=r"^(kafka|file:///.+|s3://.+)$", description="where rendered bytes are kept: kafka, file:///… or s3://…")
-    http: str | None = Field(None, pattern=r"^[^:\s]+:\d{1,5}$", description="host:port of the worker's HTTP server")
+    artifact_store: str = Field("kafka", pattern=r"^(kafka|file:///.+|s3://.+)$", description="where rendered bytes are kept; this release has kafka only, and refuses file:///… and s3://…")
+    http: str | None = Field(None, pattern=r"^[^:\s]+:\d{1,5}$", description="host:port for the worker's HTTP server; not served in this release, only checked to be free")
     schema_registry: str | None = Field(None, pattern=r"^https?://", description="URL of a Confluent-compatible schema registry; without it events use single-object encoding")
-    clickhouse_url: SecretStr | None = Field(None, description="ClickHouse server for the metric facts")
+    clickhouse_url: SecretStr | None = Field(None, description="ClickHouse server for the metric facts; without effect in this release")
     log: str = Field("console:info", pattern=r"^(console|json)(:(debug|info|warning|error))?$", description="console or json, and the level: json:debug")
     mode: Literal["local", "production"] = Field("local", description="production refuses what local only warns about")
     instance_id: str | None = Field(None, pattern=r"^[a-zA-Z0-9._-]{1,200}$", description="static member name; by default made once and kept in the data folder")

@@ -61,8 +61,8 @@ def _config(limit: int, **config: str) -> tuple[tuple[str, str], ...]:
     return tuple(sorted({"max.message.bytes": str(limit), "unclean.leader.election.enable": "false", **named}.items()))
 
 
-# LogAppendTime: the sweep of expired rows trusts the broker's clock alone, so that a worker or
-# publisher with a wrong clock cannot make live rows look expired.
+# LogAppendTime: what is ever deleted for its age must be old by the broker's clock, which no worker or
+# publisher with a wrong clock can move. A topic's timestamp type counts for records written after it is set.
 _APPEND_TIME = {"message_timestamp_type": "LogAppendTime"}
 
 REQUESTED = Topic("render.requested", "content hash, 64 hex characters", "RenderRequested", Partitions.INPUT, _config(INPUT_LIMIT, cleanup_policy="delete", **_APPEND_TIME))

@@ -46,7 +46,7 @@ def show(
     stored = read_results(load_settings(), [name]).get(name)
     if stored is None:
         raise CommandFailed(
-            ExitCode.INCOMPLETE, f"nothing is stored under {name}; it was never requested here, or has expired and been deleted", code="not_found"
+            ExitCode.INCOMPLETE, f"nothing is stored under {name}; it was never requested here", code="not_found"
         )
     if output is not None:
         if stored.artifact is None:

@@ -12,7 +12,7 @@ from streams.ownership.batch import Headers, OutgoingRecord
 PREFIX = "qr-dlq-"
 """Begins each of our headers; the original ones stand before them, unchanged and in order."""
 
-# Header (after the prefix) → meaning. docs/errors.md shows this table.
+# Header (after the prefix) → meaning.
 FIELDS = {
     "reason": "error code",
     "class": "permanent, transient or poison",
@@ -31,6 +31,11 @@ FIELDS = {
     "content-length": "bytes of the original value; absent for a null value",
     "value-sha256": "only where the value is larger than the dead-letter topic takes: it is left out, and lies at source-topic, -partition, -offset",
 }
+
+
+def table() -> str:
+    """The headers as docs/events.md shows them; a test compares the two."""
+    return "\n".join(["| header | meaning |", "| --- | --- |", *(f"| `{PREFIX}{name}` | {meaning} |" for name, meaning in FIELDS.items())])
 
 
 def dead_letter(topic: str, event: DeliveredEvent, arrival: Arrival, error: RenderError, *, source: str, now_ms: int, with_value: bool = True) -> OutgoingRecord:  # noqa: PLR0913  # what one letter is made of
@@ -58,5 +63,5 @@ def dead_letter(topic: str, event: DeliveredEvent, arrival: Arrival, error: Rend
         "content-length": None if event.value is None else len(event.value),
         "value-sha256": None if with_value or event.value is None else sha256(event.value).hexdigest(),
     }
-    ours: Headers = [(PREFIX + name, str(value).encode("utf-8", "replace")) for name, value in facts.items() if value is not None]
+    ours: Headers = [(PREFIX + name, str(facts[name]).encode("utf-8", "replace")) for name in FIELDS if facts[name] is not None]
     return OutgoingRecord(topic, event.key, event.value if with_value else None, [*event.headers, *ours], event.offset)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from streams.dead_letters import letter
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -25,3 +27,7 @@ def test_every_link_between_pages_leads_somewhere() -> None:
         if "://" not in target and not (page.parent / target).exists()
     ]
     assert broken == []
+
+
+def test_the_page_of_events_shows_every_header_of_a_dead_letter() -> None:
+    assert letter.table() in (ROOT / "docs" / "events.md").read_text()

@@ -1,4 +1,4 @@
-"""The table of design section 6: each rule, and what comes before what."""
+"""The table of decisions: each rule, and what comes before what."""
 
 from __future__ import annotations
 
