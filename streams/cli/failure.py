@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import traceback
 
 from streams.exit_codes import ExitCode
+
+_OUTPUT_REFUSED = frozenset({errno.ENOSPC, errno.EIO, errno.EDQUOT})
 
 
 class CommandFailed(Exception):
@@ -42,7 +45,7 @@ def report(error: BaseException) -> ExitCode:
     return exit_code
 
 
-def _meaning(error: BaseException) -> tuple[str, ExitCode, str]:
+def _meaning(error: BaseException) -> tuple[str, ExitCode, str]:  # noqa: PLR0911  # one return a kind of error
     """The name of the failure, its exit code, and its line."""
     # Imported here: `--help` needs no error table.
     from processors.errors import RenderError
@@ -55,6 +58,11 @@ def _meaning(error: BaseException) -> tuple[str, ExitCode, str]:
         return name, declared[0], str(error)
     if isinstance(error, OSError) and error.filename is not None:
         return "usage", ExitCode.USAGE, f"{error.filename}: {error.strerror}"
+    if isinstance(error, OSError) and error.errno in _OUTPUT_REFUSED:
+        return "output", ExitCode.INCOMPLETE, f"the output cannot be written: {error.strerror}"
+    refused = refused_setting(error)
+    if refused is not None:
+        return "settings", ExitCode.SETTINGS, refused
     refusal = getattr(error, "format_message", None)
     if refusal is not None:  # of the parser of the command line
         context = getattr(error, "ctx", None)
@@ -62,6 +70,19 @@ def _meaning(error: BaseException) -> tuple[str, ExitCode, str]:
         return "usage", ExitCode.USAGE, f"{refusal().rstrip('.')}; `{where} --help` shows how"
     hint = "" if _wants_traceback() else "; QR_LOG=console:debug shows where, please report it"
     return "crashed", ExitCode.CRASHED, f"{type(error).__name__}: {error}{hint}"
+
+
+def refused_setting(error: BaseException) -> str | None:
+    """The line for a connection setting that a Kafka client refuses when it is made, such as a file that is no certificate."""
+    import ssl
+
+    if isinstance(error, ssl.SSLError):
+        return f"QR_KAFKA_SSL_*: {error.strerror or error}"
+    inner = error.args[0] if error.args else None
+    # librdkafka's code for a wrong configuration, without importing the client for it.
+    if type(error).__name__ == "KafkaException" and getattr(inner, "name", lambda: "")() == "_INVALID_ARG":
+        return f"QR_KAFKA_*: {inner.str()}" if inner is not None else None
+    return None
 
 
 def _wants_traceback() -> bool:

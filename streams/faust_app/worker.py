@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import signal
 import socket
+import ssl
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import faust
 import structlog
+from confluent_kafka import KafkaException
 
 from streams.exit_codes import ExitCode
+from streams.faust_app.credentials import faust_credentials
 from streams.instance import DataFolderError, lock_data_folder
 from streams.logs import configure_logs
 from streams.process_end import end_process
@@ -42,9 +45,15 @@ def run_worker(settings: Settings) -> NoReturn:
             log.warning("broker_settings", warning=warning)
     except DataFolderError as exc:
         end_process(ExitCode.DATA_FOLDER, str(exc))
+    except KafkaException as exc:
+        end_process(ExitCode.SETTINGS, f"QR_KAFKA_*: {exc.args[0].str()}")
     except (BrokerUnreachable, TopicsUnfit) as exc:
         end_process(exc.exit_code, str(exc))
     refuse_taken_address(settings)
+    try:
+        faust_credentials(settings)
+    except ssl.SSLError as exc:
+        end_process(ExitCode.SETTINGS, f"QR_KAFKA_SSL_*: {exc.strerror or exc}")
     # Imported here: the import reads the settings and makes the app.
     from streams.faust_app.agents import render  # noqa: F401, PLC0415  # declares the agent
     from streams.faust_app.app import app  # noqa: PLC0415

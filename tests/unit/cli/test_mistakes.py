@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import socket
 import subprocess
 import sys
 from collections.abc import Callable
@@ -62,6 +63,19 @@ def test_a_wrong_setting_is_one_line_that_names_the_variable_and_exit_code_64(qr
     assert ran.code == ExitCode.SETTINGS
     assert ran.err.startswith("error settings: QR_PARTITIONS='many': ")
     assert ONE_LINE.fullmatch(ran.err)
+
+
+def test_a_file_that_is_no_certificate_is_a_setting_and_no_crash(qrstream: Qrstream, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    authority = tmp_path / "ca.pem"
+    authority.write_text("no certificate")
+    monkeypatch.setenv("QR_KAFKA_SECURITY_PROTOCOL", "SSL")
+    monkeypatch.setenv("QR_KAFKA_SSL_CA_LOCATION", str(authority))
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        monkeypatch.setenv("QR_BROKER", f"127.0.0.1:{listening.getsockname()[1]}")
+        ran = qrstream("topics", "check")
+    assert ran.code == ExitCode.SETTINGS
+    assert ran.err.startswith("error settings: QR_KAFKA_*: ")
+    assert ran.err.count("\n") == 1
 
 
 def test_a_misspelt_setting_is_told_with_the_right_one(qrstream: Qrstream) -> None:
