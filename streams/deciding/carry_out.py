@@ -18,7 +18,7 @@ from processors.render import render
 from processors.row_keys import artifact_key, marker_key, result_key
 from schemas import cloudevents
 from schemas.codec import Codec
-from schemas.events import MarkerRow, ResultRow
+from schemas.events import MarkerRow, RenderCompleted, RenderFailed, ResultRow
 from streams.dead_letters.letter import dead_letter
 from streams.deciding import outcomes, stream_headers
 from streams.deciding.delivery import DeliveredEvent, Placement, placement
@@ -126,7 +126,7 @@ class _Step:
             "job_id": f"{self.claim.partition}-{self.event.offset}",
         }
 
-    def carry_out(self, decision: Decision) -> str:  # one return a decision
+    def carry_out(self, decision: Decision) -> str:
         """Do what the decision says to the batch; its kind, for counting."""
         match decision:
             case DeadLetter(error):
@@ -206,7 +206,7 @@ class _Step:
 
     def _complete(self, row: ResultRow, artifact: bytes, source: str) -> None:
         event = outcomes.completed(self.arrival, row, artifact, identity=self._identity(), source=source, now_ms=self.now_ms)
-        self._send(self.decider.completed_topic, event.content_hash.encode(), self.decider.codec.encode(event), cloudevents.headers(event, self._source_uri(), cloudevents.traceparent_of(self.event.headers)))
+        self._send(self.decider.completed_topic, event.content_hash.encode(), event)
         self._mark("completed", event.event_id)
         log.debug("request_completed", source=source, **self.names)
 
@@ -218,7 +218,7 @@ class _Step:
         arrival = self.arrival
         event = outcomes.failed(arrival, error, identity=self._identity(), now_ms=self.now_ms)
         key = arrival.content_hash.encode() if arrival.content_hash else self.event.key
-        self._send(self.decider.failed_topic, key, self.decider.codec.encode(event), cloudevents.headers(event, self._source_uri(), cloudevents.traceparent_of(self.event.headers)))
+        self._send(self.decider.failed_topic, key, event)
         if error.row.dead_letter and not from_cache:
             self.write_letter(error)
         if remember and error.row.negative_cache and not from_cache and arrival.content_hash is not None and arrival.problem is None:
@@ -268,6 +268,6 @@ class _Step:
     def _put(self, key: bytes, value: bytes) -> None:
         self.batch.put(key, value, self.event.offset)
 
-    def _send(self, topic: str, key: bytes | None, value: bytes, headers: list[tuple[str, bytes]]) -> None:
-        outgoing: Headers = list(headers)
-        self.batch.send(OutgoingRecord(topic, key, value, outgoing, self.event.offset))
+    def _send(self, topic: str, key: bytes | None, event: RenderCompleted | RenderFailed) -> None:
+        headers: Headers = list(cloudevents.headers(event, self._source_uri(), cloudevents.traceparent_of(self.event.headers)))
+        self.batch.send(OutgoingRecord(topic, key, self.decider.codec.encode(event), headers, self.event.offset))

@@ -9,9 +9,8 @@ import faust
 from faust.types import TP
 from mode.utils.objects import cached_property
 
-from schemas.codec import Codec, Framing
-from schemas.registry import Registry
 from streams.deciding.carry_out import Decider
+from streams.event_codec import event_codec
 from streams.faust_app.credentials import faust_credentials
 from streams.faust_app.endings import ending_with_exit_code
 from streams.faust_app.seams.flow import FlowControl
@@ -111,14 +110,8 @@ def _faust_settings(settings: Settings) -> dict[str, Any]:
     }
 
 
-def _codec(settings: Settings) -> Codec:
-    if settings.schema_registry is None:
-        return Codec()
-    return Codec(Framing.CONFLUENT, Registry(settings.schema_registry))
-
-
 app = App(process_settings())
-decider = Decider(app.settings, _codec(app.settings))
+decider = Decider(app.settings, event_codec(app.settings))
 requested = app.topic(app.source, key_type=bytes, value_type=bytes, key_serializer="raw", value_serializer="raw", partitions=app.settings.partitions)
 renders = app.Table("renders", key_type=bytes, value_type=bytes, partitions=app.settings.partitions)
 
