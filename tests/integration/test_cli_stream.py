@@ -150,7 +150,7 @@ def test_show_tells_of_a_failure_that_is_kept(stream: Stream) -> None:
 def test_show_of_a_hash_that_was_never_requested_is_one_line_and_code_1(stream: Stream) -> None:
     done = stream.shell.run("show", "0" * 64)
     assert done.returncode == ExitCode.INCOMPLETE
-    assert done.stderr == f"error not_found: nothing is stored under {'0' * 64}; it was never requested here, or has expired and been deleted\n"
+    assert done.stderr == f"error not_found: nothing is stored under {'0' * 64}; it was never requested here\n"
 
 
 @pytest.mark.usefixtures("published")
