@@ -20,9 +20,9 @@ MAX_REQUEST_BYTES: Final = 1024 * 1024
 higher only moves more of what no QR Code can hold (the topic itself takes 3 MiB)."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Arrival:
-    """One record, read as far as it can be.
+    """One record, read as far as it can be; never changed (`frozen` would cost five times as much to make).
 
     key: the record's, None when absent. size_bytes: of its value. partition: where
     it lies; home_partition: where its key belongs (None without a key). rerouted: it

@@ -6,12 +6,12 @@ from hashlib import sha256
 
 _NUL = b"\x00"
 _HASH_LENGTH = 64
-_HEX = frozenset(b"0123456789abcdef")
+_HEX = b"0123456789abcdef"
 
 
 def is_content_hash(key: bytes | None) -> bool:
     """Return whether `key` has the form of a content hash: 64 lower-case hex digits."""
-    return key is not None and len(key) == _HASH_LENGTH and _HEX.issuperset(key)
+    return key is not None and len(key) == _HASH_LENGTH and not key.strip(_HEX)
 
 
 def marker_key(key: bytes | None, tenant: str, request_id: str) -> bytes:

@@ -101,6 +101,13 @@ class Codec:
         except (ValueError, TypeError, AttributeError, OverflowError, StructError) as error:
             raise refusal(event, current(view).tree) from error
 
+    def framed(self, view: type[Record], *parts: bytes) -> bytes:
+        """The framing of a record of the type ``view``, then its Avro bytes, which are given in parts.
+
+        With Confluent's framing it raises RegistryError.
+        """
+        return b"".join((self._prefixes.get(view) or self._registered(view), *parts))
+
     def decode(self, raw: bytes | None, view: type[T]) -> T:
         """The record that the bytes are, all of them.
 

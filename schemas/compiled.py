@@ -49,10 +49,8 @@ def _length_at(raw: bytes, at: int) -> tuple[int, int]:
     return value, after
 
 
-def _int_bytes(value: int) -> bytes:
-    if not varint.INT_MIN <= value <= varint.INT_MAX:
-        raise OverflowError(f"{value} does not fit 32 bits")
-    return varint.LONGS[value]
+def _too_wide(value: int) -> bytes:
+    raise OverflowError(f"{value} does not fit 32 bits")
 
 
 class _Source:
@@ -182,15 +180,33 @@ def encoder(tree: Tree) -> Callable[[bytes, Any], bytes]:
     field cannot hold.
     """
     source = _Source()
+    parts = ["prefix"]
+    _encode_record(source, 1, "record", tree, parts)
+    return _encoding(source, "encode(prefix, record)", parts)
+
+
+def section_encoder(tree: Tree, first: str, last: str) -> Callable[..., bytes]:
+    """A function of the values of the fields from ``first`` to ``last``, in their order, that gives their bytes.
+
+    The sections of a record one after the other are the record. It raises what an encoder raises.
+    """
+    names = [field["name"] for field in tree["fields"]]
+    fields = tree["fields"][names.index(first) : names.index(last) + 1]
+    source = _Source()
+    parts: list[str] = []
+    for field in fields:
+        _encode(source, 1, field["name"], field["type"], parts)
+    return _encoding(source, f"encode({', '.join(field['name'] for field in fields)})", parts)
+
+
+def _encoding(source: _Source, signature: str, parts: list[str]) -> Callable[..., bytes]:
     names: dict[str, Any] = {
-        "DOUBLE": _DOUBLE.pack, "LONG": varint.LONGS, "INT": _int_bytes,
+        "DOUBLE": _DOUBLE.pack, "LONG": varint.LONGS, "too_wide": _too_wide, "FEWEST": varint.INT_MIN, "MOST": varint.INT_MAX,
         "C": varint.CONTINUED, "E": varint.ENDING,
         "FIRST": varint.INSTANT_MIN, "LAST": varint.INSTANT_MAX,
     }
-    parts = ["prefix"]
-    _encode_record(source, 1, "record", tree, parts)
-    source.add(1, f"return b''.join(({', '.join(parts)}))")
-    return source.function("encode(prefix, record)", names)
+    source.add(1, f"return b''.join(({', '.join(parts)},))")
+    return source.function(signature, names)
 
 
 def _encode_record(source: _Source, depth: int, value: str, tree: Tree, parts: list[str]) -> None:
@@ -214,7 +230,8 @@ def _encode(source: _Source, depth: int, value: str, kind: AvroType, parts: list
     elif kind == "double":
         parts.append(f"DOUBLE({value})")
     elif kind in ("int", "long"):
-        parts.append(f"INT({value})" if kind == "int" else f"LONG[{value}]")
+        source.add(depth, f"{name} = {value}")
+        parts.append(f"LONG[{name}]" if kind == "long" else f"LONG[{name}] if FEWEST <= {name} <= MOST else too_wide({name})")
     elif _is_instant(kind):
         source.add(
             depth,

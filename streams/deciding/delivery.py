@@ -8,12 +8,11 @@ position without ever being delivered).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class DeliveredEvent:
+class DeliveredEvent(NamedTuple):
     """A record of the source, as the consumer gave it; bytes untouched.
 
     Attributes:

@@ -43,9 +43,7 @@ async def run_micro_batch(owner: Ownership, decider: Decider, events: Sequence[D
     aborts = 0
     skipped = False
     while remaining and not skipped:
-        if not flowing():
-            raise Abandoned
-        batch, decided = await _decide(owner, decider, remaining, too_large)
+        batch, decided = await _decide(owner, decider, remaining, too_large, flowing)
         try:
             if batch.position > owner.position:
                 await owner.commit(batch)
@@ -71,12 +69,21 @@ async def run_micro_batch(owner: Ownership, decider: Decider, events: Sequence[D
     return not skipped
 
 
-async def _decide(owner: Ownership, decider: Decider, events: list[DeliveredEvent], too_large: frozenset[int]) -> tuple[Batch, Decided]:
-    """Step 2 in a thread, so that a render does not hold up the event loop."""
+async def _decide(
+    owner: Ownership, decider: Decider, events: list[DeliveredEvent], too_large: frozenset[int], flowing: Callable[[], bool]
+) -> tuple[Batch, Decided]:
+    """Step 2 in a thread, so that a render does not hold up the event loop; one partition at a time.
+
+    Raises:
+        Abandoned: the flow or the ownership ended before this batch's turn.
+    """
 
     def decide_now() -> tuple[Batch, Decided]:
-        with owner.deciding() as batch:
-            return batch, decider.decide_events(events, batch, owner.claim, too_large)
+        with decider.turn:
+            if not flowing():
+                raise Abandoned
+            with owner.deciding() as batch:
+                return batch, decider.decide_events(events, batch, owner.claim, too_large)
 
     return await asyncio.get_running_loop().run_in_executor(owner.executor, decide_now)
 

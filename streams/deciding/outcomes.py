@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from processors.errors import RenderError
 from processors.freshness import jittered_ttl
-from schemas.events import MarkerRow, RenderCompleted, RenderFailed, ResultRow
+from schemas.completed import RowSections, completed_sections, row_sections
+from schemas.events import MarkerRow, RenderFailed, ResultRow
 
 if TYPE_CHECKING:
     from processors.arrival import Arrival
@@ -78,13 +79,30 @@ def failed_row(error: RenderError, attempts: int, lifetimes: Lifetimes, now_ms: 
     )
 
 
-def completed(arrival: Arrival, row: ResultRow, artifact: bytes, *, identity: str, source: str, now_ms: int) -> RenderCompleted:
-    """The outcome of a request whose symbol exists; source is rendered, cache or stale."""
+class StoredResult:
+    """A result row with what it contributes to every completed event, encoded when the first is asked for."""
+
+    __slots__ = ("_sections", "row")
+
+    def __init__(self, row: ResultRow) -> None:
+        self.row = row
+        self._sections: RowSections | None = None
+
+    @property
+    def sections(self) -> RowSections:
+        """Of a ready row."""
+        if self._sections is None:
+            self._sections = row_sections(self.row)
+        return self._sections
+
+
+def completed(arrival: Arrival, stored: StoredResult, artifact: bytes, *, identity: str, source: str, now_ms: int) -> tuple[bytes, ...]:
+    """RenderCompleted, in sections: the outcome of a request whose symbol exists; source is rendered, cache or stale."""
     request = arrival.request
     assert request is not None
     assert arrival.content_hash is not None
-    assert row.verification is not None  # every ready row has been read back
-    return RenderCompleted(
+    return completed_sections(
+        stored.sections,
         event_id=identity,
         request_id=request.request_id,
         tenant=request.tenant,
@@ -92,22 +110,10 @@ def completed(arrival: Arrival, row: ResultRow, artifact: bytes, *, identity: st
         generation=arrival.generation,
         content_hash=arrival.content_hash,
         source=source,
-        format=row.format,
-        media_type=row.media_type,
-        checksum=row.checksum,
-        size_bytes=row.size_bytes,
-        result_ref=row.result_ref,
         artifact=artifact if request.deliver == "inline" else None,
-        renderer=row.renderer,
-        profile=row.profile,
-        version=row.version,
-        error_correction=row.error_correction,
-        mask=row.mask,
-        verification=row.verification,
         attempts=arrival.attempt,
         requested_at=request.requested_at,
         completed_at=now_ms,
-        expires_at=row.expires_at,
     )
 
 

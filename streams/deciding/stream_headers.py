@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 GENERATION = "qr-generation"
 """Replay generation, a decimal number; 0 when absent. A dead letter's replay carries the next one."""
@@ -15,14 +16,30 @@ _MOST_DIGITS = 9
 """Longer would overflow the events' 32-bit fields."""
 
 
-def number(headers: Iterable[tuple[str, bytes | None]], name: str, default: int) -> int:
-    """A decimal header; `default` when it is absent or no number (a stranger's header can't stop the stream)."""
-    for key, value in headers:
-        if key == name and value is not None and value.isdigit() and len(value) <= _MOST_DIGITS:
-            return int(value)
-    return default
+class Marks(NamedTuple):
+    """What a record's headers say of its way through the stream; the defaults are those of a new request."""
+
+    generation: int = 0
+    attempt: int = 1
+    rerouted: bool = False
 
 
-def has(headers: Iterable[tuple[str, bytes | None]], name: str) -> bool:
-    """Whether the header is there."""
-    return any(key == name for key, _ in headers)
+_NEW = Marks()
+
+
+def marks(headers: Iterable[tuple[str, bytes | None]]) -> Marks:
+    """Read the marks; of a name that comes twice the first with a number counts.
+
+    A header that is no number is as good as absent: a stranger's header can't stop the stream.
+    """
+    found: dict[str, int] = {}
+    rerouted = False
+    for name, value in headers:
+        if name.startswith("qr-"):
+            if name == REROUTED:
+                rerouted = True
+            elif value is not None and value.isdigit() and len(value) <= _MOST_DIGITS:
+                found.setdefault(name, int(value))
+    if not found and not rerouted:
+        return _NEW
+    return Marks(found.get(GENERATION, 0), found.get(ATTEMPT, 1), rerouted)

@@ -12,12 +12,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Producer
 
 from streams import kafka_clients
-from streams.ownership.batch import Batch, OutgoingRecord
+from streams.ownership.batch import Batch, Headers
 from streams.ownership.errors import CommitUncertain, Fenced, OutputTooLarge, OwnershipLost, TransactionAborted
 from streams.settings import Settings
 
@@ -34,6 +35,13 @@ _FENCING_CODES = frozenset({
     # The coordinator has aborted a transaction that outlived its timeout, and is asked to commit it.
     KafkaError.INVALID_TXN_STATE,
 })
+
+
+_Answer = Callable[["KafkaError | None", Any], None]
+
+
+class _RefusedForSize(TransactionAborted):
+    """The broker found a record too large, and nobody had asked for which one."""
 
 
 class TransactionalProducer:
@@ -69,40 +77,55 @@ class TransactionalProducer:
             TransactionAborted, OutputTooLarge: nothing of it is visible; decide again.
             Fenced, CommitUncertain, OwnershipLost: the process must end.
         """
+        try:
+            return self._publish(batch, changelog, partition, each_answer=False)
+        except _RefusedForSize:
+            # Nothing of it is visible, and nothing was changed: the same records again, to learn which one it is.
+            return self._publish(batch, changelog, partition, each_answer=True)
+
+    def _publish(self, batch: Batch, changelog: str, partition: int, *, each_answer: bool) -> int:
+        """One transaction. `each_answer` asks for the broker's answer to each record instead of to the last row.
+
+        Rows go to one partition in order, so that the last row's offset is the batch's. An answer costs more than
+        the record: a call from librdkafka for each, which waits for the interpreter every time.
+        """
         self._row_offset = -1
         self._too_large = None
+        origin = -1
         try:
             self._producer.begin_transaction()
             for record in batch.records:
-                self._produce(record)
-            for key, value in batch.rows.items():
-                self._produce(OutgoingRecord(changelog, key, value, None, batch.row_origins.get(key, -1), partition), row=True)
+                origin = record.origin
+                place = CHOSEN_BY_PARTITIONER if record.partition is None else record.partition
+                self._produce(record.topic, record.key, record.value, place, record.headers or [], self._answer(origin) if each_answer else None)
+            last = len(batch.rows)
+            for number, (key, value) in enumerate(batch.rows.items(), 1):
+                origin = batch.row_origins.get(key, -1)
+                self._produce(changelog, key, value, partition, [], self._answer(origin, row=True) if each_answer or number == last else None)
         except KafkaException as exc:
+            if exc.args[0].code() == KafkaError.MSG_SIZE_TOO_LARGE:
+                self._too_large = origin
             self._abort(exc.args[0])
         self._commit()
         return self._row_offset
 
-    def _produce(self, record: OutgoingRecord, *, row: bool = False) -> None:
+    def _answer(self, origin: int, *, row: bool = False) -> _Answer:
         def delivered(error: KafkaError | None, message: Any) -> None:
             if error is not None:
                 if error.code() == KafkaError.MSG_SIZE_TOO_LARGE:
-                    self._too_large = record.origin
+                    self._too_large = origin
             elif row:
                 self._row_offset = max(self._row_offset, message.offset())
 
-        # Only rows' offsets are needed for the checkpoint; a record without callback costs half as much,
-        # but then a broker's "too large" could not be traced to its request.
-        place = CHOSEN_BY_PARTITIONER if record.partition is None else record.partition
+        return delivered
+
+    def _produce(self, topic: str, key: bytes | None, value: bytes | None, place: int, headers: Headers, answer: _Answer | None) -> None:
         while True:
             try:
-                self._producer.produce(record.topic, record.value, record.key, place, delivered, headers=record.headers or [])
+                self._producer.produce(topic, value, key, place, answer, headers=headers)
                 return
             except BufferError:
                 self._producer.poll(0.1)
-            except KafkaException as exc:
-                if exc.args[0].code() == KafkaError.MSG_SIZE_TOO_LARGE:
-                    self._too_large = record.origin
-                raise
 
     def _commit(self) -> None:
         deadline = time.monotonic() + self._settings.commit_patience
@@ -136,6 +159,8 @@ class TransactionalProducer:
         self._producer.poll(0)
         if self._too_large is not None:
             raise OutputTooLarge(self._too_large)
+        if cause.code() == KafkaError.MSG_SIZE_TOO_LARGE:
+            raise _RefusedForSize(cause.str())
         raise TransactionAborted(cause.str())
 
     def close(self) -> None:

@@ -258,7 +258,7 @@ def without_continuity() -> None:
 
 def without_markers() -> None:
     """No request has been seen before."""
-    step = importlib.import_module("streams.deciding.carry_out")._Step
+    step = importlib.import_module("streams.deciding.step").Step
     wrap(step, "read_marker", lambda _original, _step: None)
 
 
@@ -314,7 +314,7 @@ def slow_down(fence_s: float, restore_s: float, render_s: float) -> None:
     if restore_s:
         wrap(ownership, "restore", slow(restore_s))
     if render_s:
-        wrap(importlib.import_module("streams.deciding.carry_out"), "render", slow(render_s))
+        wrap(importlib.import_module("streams.deciding.step"), "render", slow(render_s))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -13,7 +15,7 @@ import pytest
 from processors.canonical import identify
 from schemas.codec import Codec
 from schemas.events import MarkerRow, RenderFailed, RenderRequested
-from streams.deciding.carry_out import Decider
+from streams.deciding.carry_out import Decided, Decider
 from streams.deciding.delivery import DeliveredEvent
 from streams.deciding.micro_batch import MOST_ABORTS, run_micro_batch
 from streams.ownership.batch import Batch
@@ -51,6 +53,12 @@ class ScriptedOwnership:
 @pytest.fixture
 def executor() -> Iterator[Executor]:
     with ThreadPoolExecutor(1) as threads:
+        yield threads
+
+
+@pytest.fixture
+def executor_of_two() -> Iterator[Executor]:
+    with ThreadPoolExecutor(2) as threads:
         yield threads
 
 
@@ -153,3 +161,38 @@ async def test_a_repeat_inside_one_batch_is_dropped_and_the_position_goes_on(exe
     assert owner.position == 2
     markers: list[Any] = [CODEC.decode(row, MarkerRow) for key, row in owner.rows.items() if key.startswith(b"request/") and row]
     assert [(marker.outcome, marker.attempt) for marker in markers] == [("completed", 1)]
+
+
+async def test_partitions_take_turns_in_deciding(executor_of_two: Executor) -> None:
+    both_inside = threading.Barrier(2)
+    met: list[bool] = []
+
+    class Watched(Decider):
+        def decide_events(self, events: list[DeliveredEvent], batch: Batch, claim: Claim, too_large: frozenset[int]) -> Decided:
+            try:
+                both_inside.wait(0.5)
+            except threading.BrokenBarrierError:
+                met.append(False)
+            else:
+                met.append(True)
+            return super().decide_events(events, batch, claim, too_large)
+
+    decider = Watched(SETTINGS, CODEC)
+    owners = [ScriptedOwnership(executor_of_two, []) for _ in range(2)]
+    await asyncio.gather(*(run_micro_batch(cast(Ownership, owner), decider, [event(0), event(1)], lambda: True) for owner in owners))
+    assert met == [False, False]
+    assert [owner.position for owner in owners] == [2, 2]
+
+
+async def test_a_batch_whose_flow_ends_while_it_waits_for_its_turn_is_abandoned(executor: Executor) -> None:
+    owner = ScriptedOwnership(executor, [])
+    decider = Decider(SETTINGS, CODEC)
+    flows = True
+    decider.turn.acquire()
+    waiting = asyncio.ensure_future(run_micro_batch(cast(Ownership, owner), decider, [event(0)], lambda: flows))
+    await asyncio.sleep(0)
+    flows = False
+    decider.turn.release()
+    with pytest.raises(Abandoned):
+        await waiting
+    assert (owner.position, owner.committed) == (0, [])

@@ -40,6 +40,8 @@ class ScriptedProducer:
         self.calls: list[str] = []
         self.waiting: list[Callable[[], None]] = []
         self.offset = 100
+        self.answers = 0
+        self.to_abort = False
 
     def _next(self, call: str) -> None:
         self.calls.append(call)
@@ -54,14 +56,15 @@ class ScriptedProducer:
     def begin_transaction(self) -> None:
         self._next("begin")
 
-    def produce(self, _topic: str, value: bytes | None, _key: bytes, _partition: int, on_delivery: Callable[[Any, Any], None], headers: Any) -> None:  # noqa: ARG002  # as confluent-kafka names it
+    def produce(self, _topic: str, value: bytes | None, _key: bytes, _partition: int, on_delivery: Callable[[Any, Any], None] | None, headers: Any) -> None:  # noqa: ARG002  # as confluent-kafka names it
         self._next("produce")
         self.offset += 1
         offset = self.offset
-        if value in self.refused:
-            self.waiting.append(lambda: on_delivery(KafkaError(KafkaError.MSG_SIZE_TOO_LARGE), None))
-        else:
-            self.waiting.append(lambda: on_delivery(None, Delivered(offset)))
+        refused = value in self.refused
+        self.to_abort |= refused
+        if on_delivery is not None:
+            self.answers += 1
+            self.waiting.append(lambda: on_delivery(KafkaError(KafkaError.MSG_SIZE_TOO_LARGE), None) if refused else on_delivery(None, Delivered(offset)))
 
     def poll(self, _timeout: float) -> None:
         for deliver in self.waiting:
@@ -71,9 +74,12 @@ class ScriptedProducer:
     def commit_transaction(self, _timeout: float) -> None:
         self.poll(0)
         self._next("commit")
+        if self.to_abort:  # as librdkafka tells it of a record that the broker refused
+            raise failure(KafkaError.MSG_SIZE_TOO_LARGE, abort=True)
 
     def abort_transaction(self, _timeout: float) -> None:
         self._next("abort")
+        self.to_abort = False
 
 
 @pytest.fixture
@@ -98,6 +104,7 @@ def test_a_commit_returns_the_offset_of_the_last_row(producing: Any) -> None:
     producer, scripted = producing()
     assert producer.publish(batch(), "changelog", 0) == 103
     assert scripted.calls == ["begin", "produce", "produce", "produce", "commit"]
+    assert scripted.answers == 1
 
 
 def test_a_commit_that_timed_out_is_called_again_and_never_aborted(producing: Any) -> None:
@@ -162,12 +169,15 @@ def test_a_record_too_large_for_the_client_names_its_request(producing: Any) -> 
     assert scripted.calls[-1] == "abort"
 
 
-def test_a_record_too_large_for_the_broker_names_its_request(producing: Any) -> None:
-    producer, scripted = producing(refused={b"value"}, commit=[failure(KafkaError._STATE, abort=True)])
+@pytest.mark.parametrize("refused", [b"outcome", b"value"])
+def test_a_record_too_large_for_the_broker_names_its_request(producing: Any, refused: bytes) -> None:
+    producer, scripted = producing(refused={refused})
     with pytest.raises(OutputTooLarge) as caught:
         producer.publish(batch(), "changelog", 0)
     assert caught.value.origin == 6
-    assert scripted.calls[-1] == "abort"
+    # Once to learn that one of them is too large, once more to learn which.
+    assert [call for call in scripted.calls if call != "produce"] == ["begin", "commit", "abort"] * 2
+    assert producer.publish(Batch(lambda _key: None, 6, 7, rows={b"small": b"row"}), "changelog", 0) == scripted.offset
 
 
 def test_offsets_of_an_aborted_transaction_are_forgotten(producing: Any) -> None:
