@@ -8,15 +8,14 @@ while it is the only one.
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import structlog
 
 from streams.deciding.carry_out import Decided, Decider
 from streams.deciding.delivery import DeliveredEvent
-from streams.ownership.batch import Batch
 from streams.ownership.errors import Abandoned, OutputTooLarge, OwnershipLost, StateUnusable, TransactionAborted
 from streams.ownership.ownership import Ownership
 
@@ -43,10 +42,9 @@ async def run_micro_batch(owner: Ownership, decider: Decider, events: Sequence[D
     aborts = 0
     skipped = False
     while remaining and not skipped:
-        batch, decided = await _decide(owner, decider, remaining, too_large, flowing)
+        steps = partial(_decide_and_commit, owner, decider, remaining, too_large, flowing)
         try:
-            if batch.position > owner.position:
-                await owner.commit(batch)
+            decided = await owner.in_thread(steps)
         except TransactionAborted as exc:
             aborts += 1
             log.warning("transaction_aborted", partition=owner.claim.partition, reason=str(exc), aborts=aborts)
@@ -69,23 +67,22 @@ async def run_micro_batch(owner: Ownership, decider: Decider, events: Sequence[D
     return not skipped
 
 
-async def _decide(
+def _decide_and_commit(
     owner: Ownership, decider: Decider, events: list[DeliveredEvent], too_large: frozenset[int], flowing: Callable[[], bool]
-) -> tuple[Batch, Decided]:
-    """Step 2 in a thread, so that a render does not hold up the event loop; one partition at a time.
+) -> Decided:
+    """Steps 2 to 5 of one transaction, blocking; one partition at a time decides.
 
     Raises:
         Abandoned: the flow or the ownership ended before this batch's turn.
     """
-
-    def decide_now() -> tuple[Batch, Decided]:
-        with decider.turn:
-            if not flowing():
-                raise Abandoned
-            with owner.deciding() as batch:
-                return batch, decider.decide_events(events, batch, owner.claim, too_large)
-
-    return await asyncio.get_running_loop().run_in_executor(owner.executor, decide_now)
+    with decider.turn:
+        if not flowing():
+            raise Abandoned
+        with owner.deciding() as batch:
+            decided = decider.decide_events(events, batch, owner.claim, too_large)
+    if batch.position > owner.position:
+        owner.commit(batch)
+    return decided
 
 
 def _tell(owner: Ownership, counts: Counter[str]) -> None:

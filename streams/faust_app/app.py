@@ -14,7 +14,9 @@ from streams.event_codec import event_codec
 from streams.faust_app.credentials import faust_credentials
 from streams.faust_app.endings import ending_with_exit_code
 from streams.faust_app.seams.flow import FlowControl
+from streams.faust_app.seams.monitor import UncountingMonitor
 from streams.faust_app.seams.recovery import TableManager
+from streams.faust_app.seams.schema import RawSchema
 from streams.faust_app.seams.table import Table
 from streams.faust_app.seams.transport import Transport
 from streams.instance import instance_id
@@ -95,6 +97,7 @@ def _faust_settings(settings: Settings) -> dict[str, Any]:
         "consumer_group_instance_id": instance_id(settings),
         "datadir": str(data_dir / "faust"),
         "tabledir": str(data_dir / "faust"),
+        "Monitor": UncountingMonitor,
         "store": "memory://",  # never used: every table is a Table of ours
         "Table": Table,
         "TableManager": TableManager,
@@ -112,7 +115,7 @@ def _faust_settings(settings: Settings) -> dict[str, Any]:
 
 app = App(process_settings())
 decider = Decider(app.settings, event_codec(app.settings))
-requested = app.topic(app.source, key_type=bytes, value_type=bytes, key_serializer="raw", value_serializer="raw", partitions=app.settings.partitions)
+requested = app.topic(app.source, schema=RawSchema(), partitions=app.settings.partitions)
 renders = app.Table("renders", key_type=bytes, value_type=bytes, partitions=app.settings.partitions)
 
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from streams.ownership.batch import Batch
 from streams.ownership.checkpoint import ChangelogLog, Checkpoint
@@ -22,6 +23,8 @@ from streams.ownership.restore import Restored, restore
 from streams.ownership.transaction import TransactionalProducer
 from streams.process_end import end_process
 from streams.settings import Settings
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +54,8 @@ class Claim:
         return b"position/" + self.source_id.encode()
 
 
-def _end_if_lost(committing: asyncio.Future[None]) -> None:
-    """End the process for a commit that failed after nobody waited for it any more."""
+def _end_if_lost(committing: asyncio.Future[Any]) -> None:
+    """End the process for a batch that failed after nobody waited for it any more."""
     error = None if committing.cancelled() else committing.exception()
     if isinstance(error, OwnershipLost):
         end_process(error.exit_code, str(error))
@@ -138,20 +141,21 @@ class Ownership:
                 raise Abandoned
             yield Batch(self._rows.get, self.position, self.position)
 
-    async def commit(self, batch: Batch) -> None:
-        """Steps 4 and 5, in one thread and shielded: a cancelled task must not tear them apart.
+    async def in_thread(self, steps: Callable[[], Result]) -> Result:
+        """Steps 2 to 5 of one transaction in one thread, shielded: a cancelled task must not tear 4 and 5 apart."""
+        working = asyncio.get_running_loop().run_in_executor(self.executor, steps)
+        try:
+            return await asyncio.shield(working)
+        except asyncio.CancelledError:
+            working.add_done_callback(_end_if_lost)
+            raise
+
+    def commit(self, batch: Batch) -> None:
+        """Steps 4 and 5; blocking.
 
         Raises:
             Abandoned, TransactionAborted, OutputTooLarge, OwnershipLost: see `streams.ownership.errors`.
         """
-        committing = asyncio.get_running_loop().run_in_executor(self.executor, self._commit, batch)
-        try:
-            await asyncio.shield(committing)
-        except asyncio.CancelledError:
-            committing.add_done_callback(_end_if_lost)
-            raise
-
-    def _commit(self, batch: Batch) -> None:
         with self._in_use:
             # Another base: the batch's actor was cancelled with this commit still queued, and the events
             # have been decided and committed again since.

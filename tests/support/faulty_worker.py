@@ -197,9 +197,9 @@ def make_steps(fault: Fault) -> None:
 
         return around
 
-    async def before_commit(original: Any, *args: Any) -> Any:
+    def before_commit(original: Any, *args: Any) -> Any:
         fault.reached("3")
-        return await original(*args)
+        return original(*args)
 
     def around_publish(original: Any, *args: Any) -> Any:
         fault.reached("4-open")
@@ -219,7 +219,7 @@ def make_steps(fault: Fault) -> None:
 
     wrap(agent, "take", after("1"))
     wrap(decider, "decide_events", after("2"))
-    wrap_async(ownership, "commit", before_commit)
+    wrap(ownership, "commit", before_commit)
     wrap(ownership, "publish", around_publish)
     wrap(producer, "_commit", before_kafka_commit)
     wrap(ownership, "write_locally", after("5"))

@@ -9,6 +9,7 @@ import inspect
 import re
 from collections.abc import Callable
 from importlib.metadata import version
+from types import SimpleNamespace
 from typing import Any
 
 import aiokafka
@@ -19,12 +20,14 @@ from aiokafka.consumer.subscription_state import SubscriptionState, TopicPartiti
 from faust.agents.agent import Agent
 from faust.app.base import App
 from faust.channels import Channel
+from faust.sensors import Monitor
 from faust.streams import Stream
 from faust.tables.base import Collection
 from faust.tables.manager import TableManager
 from faust.tables.recovery import Recovery
 from faust.tables.table import Table
-from faust.transport.conductor import Conductor
+from faust.topics import Topic
+from faust.transport.conductor import Conductor, ConductorCompiler
 from faust.transport.consumer import Consumer
 from faust.transport.drivers import aiokafka as driver
 from faust.types.app import AppT
@@ -33,6 +36,8 @@ from faust.worker import Worker
 from mode.utils.queues import FlowControlEvent, FlowControlQueue
 
 from streams.faust_app.seams.flow import FlowControl
+from streams.faust_app.seams.monitor import UncountingMonitor
+from streams.faust_app.seams.schema import RawSchema
 
 
 def source_of(thing: Any) -> str:
@@ -252,7 +257,7 @@ def test_the_worker_stops_on_signals_through_these(name: str) -> None:
         "broker_request_timeout", "broker_commit_interval", "broker_max_poll_records", "stream_buffer_maxsize", "stream_wait_empty",
         "consumer_auto_offset_reset", "consumer_group_instance_id", "datadir", "tabledir", "store", "Table", "TableManager",
         "table_standby_replicas", "topic_partitions", "topic_replication_factor", "topic_allow_declare", "topic_disable_leader",
-        "web_enabled", "processing_guarantee", "autodiscover", "origin",
+        "Monitor", "web_enabled", "processing_guarantee", "autodiscover", "origin",
     ],
 )
 def test_a_setting_that_we_set_still_exists(setting: str) -> None:
@@ -278,3 +283,34 @@ def test_flow_that_is_active_keeps_its_queues_when_resumed_again() -> None:
     queue.put_nowait(2)
     flow.resume()
     assert queue.qsize() == 1
+
+
+def test_a_topic_decodes_with_what_its_schema_compiles() -> None:
+    assert "self.decode = self.schema.compile( # type: ignore self.app," in source_of(Topic)
+    assert "event = await chan.decode(message, propagate=True)" in source_of(ConductorCompiler)
+
+
+async def test_events_hold_the_records_own_bytes() -> None:
+    class Message:
+        key, value, headers = b"key", b"value", [("name", b"v")]
+
+    decode = RawSchema().compile(SimpleNamespace(create_event=lambda *parts: parts))
+    message = Message()
+    assert await decode(message, propagate=True) == (b"key", b"value", message.headers, message)
+
+
+def test_only_what_a_stream_yields_is_waited_for_at_a_rebalance() -> None:
+    # So one acknowledgement a batch is enough; the events drained behind its first one are tracked nowhere.
+    assert "add_unacked(" in source_of(Stream._py_aiter)
+    assert "unacked" not in source_of(ConductorCompiler)
+    assert "for tp in self._acked" in source_of(Consumer._filter_tps_with_pending_acks)
+
+
+@pytest.mark.parametrize("name", ["on_message_in", "on_message_out", "on_stream_event_in", "on_stream_event_out", "track_tp_end_offset"])
+def test_the_monitor_is_called_for_each_event_with_what_ours_takes(name: str) -> None:
+    assert parameters_of(getattr(UncountingMonitor, name)) == parameters_of(getattr(Monitor, name))
+
+
+def test_starting_tables_is_what_ours_does_behind_a_second_of_waiting() -> None:
+    text = source_of(TableManager.on_start)
+    assert text.endswith("await self.sleep(1.0) if not self.should_stop: await self._update_channels() await self.recovery.start() ")

@@ -32,7 +32,13 @@ class Recovery(FaustRecovery):
 
 
 class TableManager(FaustTableManager):
-    """Faust's table manager with our recovery."""
+    """Faust's table manager with our recovery, which begins at once."""
+
+    async def on_start(self) -> None:
+        """Without the second that Faust waits for tables still to be declared: ours are, when the app is imported."""
+        if not self.should_stop:
+            await self._update_channels()
+            await self.recovery.start()
 
     @property
     def recovery(self) -> FaustRecovery:

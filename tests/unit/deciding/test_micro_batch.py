@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from hashlib import sha256
@@ -30,7 +30,7 @@ SETTINGS = load_settings(broker="127.0.0.1:1", partitions=1)
 class ScriptedOwnership:
     """Commits into memory; fails as the script says first."""
 
-    def __init__(self, executor: Executor, script: list[BaseException]) -> None:
+    def __init__(self, executor: Executor, script: list[BaseException | None]) -> None:
         self.claim = Claim("render", "qr.render.requested", "uuid", "changelog", 0, generation=3)
         self.executor = executor
         self.position = 0
@@ -42,9 +42,13 @@ class ScriptedOwnership:
     def deciding(self) -> Iterator[Batch]:
         yield Batch(self.rows.get, self.position, self.position)
 
-    async def commit(self, batch: Batch) -> None:
-        if self._script:
-            raise self._script.pop(0)
+    async def in_thread(self, steps: Callable[[], Decided]) -> Decided:
+        return await asyncio.get_running_loop().run_in_executor(self.executor, steps)
+
+    def commit(self, batch: Batch) -> None:
+        planned = self._script.pop(0) if self._script else None
+        if planned is not None:
+            raise planned
         self.rows |= batch.rows
         self.position = batch.position
         self.committed.append(batch)
@@ -88,6 +92,14 @@ async def test_aborts_without_end_end_the_process(executor: Executor) -> None:
     with pytest.raises(OwnershipLost, match=f"{MOST_ABORTS} transactions in a row"):
         await run(owner, [event(0)])
     assert owner.committed == []
+
+
+async def test_aborts_of_different_transactions_do_not_add_up(executor: Executor) -> None:
+    nearly: list[BaseException | None] = [TransactionAborted("again")] * (MOST_ABORTS - 1)
+    owner = ScriptedOwnership(executor, [*nearly, None, *nearly, None])
+    one_each = Decider(load_settings(broker="127.0.0.1:1", partitions=1, batch_seconds=1e-9), CODEC)
+    assert await run_micro_batch(cast(Ownership, owner), one_each, [event(0), event(1)], lambda: True)
+    assert [batch.position for batch in owner.committed] == [1, 2]
 
 
 async def test_an_output_too_large_fails_its_own_request_only(executor: Executor) -> None:
