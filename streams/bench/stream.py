@@ -124,7 +124,12 @@ class BenchStream:
         return first, last
 
 
+def content(number: int) -> str:
+    """The content of that number; each has a hash of its own."""
+    return f"https://example.com/bench/{number}"
+
+
 def over_hashes(requests: int, hashes: int) -> Iterator[RenderRequested]:
     """Requests with ids of their own over so many contents, in turn."""
     for number in range(requests):
-        yield new_request(f"https://example.com/bench/{number % hashes}", request_id=f"{secrets.token_hex(8)}-{number}")
+        yield new_request(content(number % hashes), request_id=f"{secrets.token_hex(8)}-{number}")

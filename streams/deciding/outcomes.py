@@ -14,6 +14,7 @@ from schemas.events import MarkerRow, RenderFailed, ResultRow
 if TYPE_CHECKING:
     from processors.arrival import Arrival
     from processors.render import Rendered
+    from processors.spec import RenderSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +36,9 @@ def result_ref(changelog: str, partition: int, content_hash: str) -> str:
     return f"kafka:///{changelog}/{partition}/artifact/{content_hash}"
 
 
-def ready_row(arrival: Arrival, rendered: Rendered, *, reference: str, lifetimes: Lifetimes, now_ms: int, before: ResultRow | None) -> ResultRow:
+def ready_row(spec: RenderSpec, content_hash: str, rendered: Rendered, *, reference: str, lifetimes: Lifetimes, now_ms: int, before: ResultRow | None) -> ResultRow:  # noqa: PLR0913  # what one row is made of
     """The row of a finished render; `before` is the row it replaces."""
-    assert arrival.spec is not None
-    assert arrival.content_hash is not None
-    expires_at = now_ms + jittered_ttl(arrival.content_hash, lifetimes.result)
+    expires_at = now_ms + jittered_ttl(content_hash, lifetimes.result)
     return ResultRow(
         status="ready",
         attempts=1,
@@ -47,9 +46,9 @@ def ready_row(arrival: Arrival, rendered: Rendered, *, reference: str, lifetimes
         result_ref=reference,
         media_type=rendered.media_type,
         size_bytes=len(rendered.artifact),
-        format=arrival.spec.format,
+        format=spec.format,
         renderer=rendered.renderer,
-        profile=arrival.spec.profile,
+        profile=spec.profile,
         version=rendered.version,
         error_correction=rendered.error_correction,
         mask=rendered.mask,

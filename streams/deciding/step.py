@@ -127,13 +127,13 @@ class Step:
         return source
 
     def _render_and_keep(self) -> tuple[StoredResult, bytes]:
-        arrival, content_hash = self.arrival, self.arrival.content_hash
-        assert arrival.spec is not None
+        spec, content_hash = self.arrival.spec, self.arrival.content_hash
+        assert spec is not None
         assert content_hash is not None
-        rendered = render(arrival.spec)
+        rendered = render(spec)
         reference = outcomes.result_ref(self.claim.changelog, self.claim.partition, content_hash)
         before = self.stored.row if self.stored else None
-        row = outcomes.ready_row(arrival, rendered, reference=reference, lifetimes=self.decider.lifetimes, now_ms=self.now_ms, before=before)
+        row = outcomes.ready_row(spec, content_hash, rendered, reference=reference, lifetimes=self.decider.lifetimes, now_ms=self.now_ms, before=before)
         self._put(result_key(content_hash), self.decider.row_codec.encode(row))
         self._put(artifact_key(content_hash), rendered.artifact)
         return StoredResult(row), rendered.artifact
