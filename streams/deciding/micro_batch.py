@@ -8,6 +8,7 @@ while it is the only one.
 
 from __future__ import annotations
 
+from asyncio import sleep
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -23,6 +24,8 @@ log = structlog.get_logger(__name__)
 
 MOST_ABORTS = 5
 """Aborts in a row of one batch. A broker that restarts causes one or two; more is no accident."""
+FIRST_PAUSE_SECONDS = 0.2
+"""Before a batch is decided again; twice as long each time (3 s in all), so that a coordinator that moves has moved."""
 
 
 async def run_micro_batch(owner: Ownership, decider: Decider, events: Sequence[DeliveredEvent], flowing: Callable[[], bool]) -> bool:
@@ -50,6 +53,7 @@ async def run_micro_batch(owner: Ownership, decider: Decider, events: Sequence[D
             log.warning("transaction_aborted", partition=owner.claim.partition, reason=str(exc), aborts=aborts)
             if aborts == MOST_ABORTS:
                 raise OwnershipLost(f"{aborts} transactions in a row were aborted: {exc}") from exc
+            await sleep(FIRST_PAUSE_SECONDS * 2 ** (aborts - 1))
             continue
         except OutputTooLarge as exc:
             if exc.origin in too_large:  # its dead letter is refused too: never a loop

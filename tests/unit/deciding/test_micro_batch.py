@@ -72,6 +72,18 @@ def event(offset: int, *, generation: int = 3, continues: int | None = None, con
     return DeliveredEvent(offset, offset if continues is None else continues, generation, key, CODEC.encode(request), ())
 
 
+@pytest.fixture(autouse=True)
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The pauses that were asked for, none of them made."""
+    asked: list[float] = []
+
+    async def note(seconds: float) -> None:
+        asked.append(seconds)
+
+    monkeypatch.setattr("streams.deciding.micro_batch.sleep", note)
+    return asked
+
+
 async def run(owner: ScriptedOwnership, events: list[DeliveredEvent], *, flowing: bool = True) -> bool:
     return await run_micro_batch(cast(Ownership, owner), Decider(SETTINGS, CODEC), events, lambda: flowing)
 
@@ -87,11 +99,12 @@ async def test_an_aborted_batch_is_decided_again_and_answered_once(executor: Exe
     assert owner.position == 2
 
 
-async def test_aborts_without_end_end_the_process(executor: Executor) -> None:
+async def test_aborts_without_end_end_the_process(executor: Executor, pauses: list[float]) -> None:
     owner = ScriptedOwnership(executor, [TransactionAborted("again") for _ in range(MOST_ABORTS)])
     with pytest.raises(OwnershipLost, match=f"{MOST_ABORTS} transactions in a row"):
         await run(owner, [event(0)])
     assert owner.committed == []
+    assert pauses == [0.2, 0.4, 0.8, 1.6]
 
 
 async def test_aborts_of_different_transactions_do_not_add_up(executor: Executor) -> None:
