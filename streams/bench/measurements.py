@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 import threading
 import time
@@ -19,6 +20,7 @@ from streams.event_codec import event_codec
 Result = dict[str, float | int]
 MIB = 1 << 20
 
+ADDITIONS = 300_000
 WARM_HASHES = 2_000
 CACHED_REQUESTS = 50_000
 LATENCY_RATE = 200
@@ -31,6 +33,21 @@ MANY_PARTITIONS = 64
 def scaled(count: int, scale: float) -> int:
     """A part of a count, for a machine on which the whole takes too long; results say the count they had."""
     return max(1, round(count * scale))
+
+
+def machine(_broker: str, _folder: Path, _scale: float = 1.0) -> Result:
+    """How fast this machine is, by what every reader can repeat: additions a second in a plain Python loop.
+
+    CPU time, best of five; a common core does 15 to 20 million. Other figures mean something beside this one.
+    """
+    best = 0.0
+    for _ in range(5):
+        began = time.process_time()
+        total = 0
+        for _ in range(ADDITIONS):
+            total += 1
+        best = max(best, total / (time.process_time() - began))
+    return {"cpus": os.cpu_count() or 1, "additions_per_second": round(best)}
 
 
 def cached_path(broker: str, folder: Path, scale: float = 1.0) -> Result:
@@ -134,6 +151,7 @@ def many_partitions(broker: str, folder: Path, scale: float = 1.0) -> Result:
 
 
 MEASUREMENTS: dict[str, Callable[[str, Path, float], Result]] = {
+    "machine": machine,
     "cached-path": cached_path,
     "latency": latency,
     "restart": restart,
