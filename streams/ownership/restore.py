@@ -20,6 +20,10 @@ from streams.settings import Settings
 
 RECORDS_PER_WRITE = 5_000
 """Fewer make the WriteBatches' overhead visible, more only hold memory (a row is about 300 bytes)."""
+PREFETCHED_KIB = 32 * 1024
+"""Records of all partitions waiting to be applied; librdkafka's own 64 MiB for each of four partitions left a worker
+with 400 MiB after a restore of 100,000 hashes."""
+LEAST_PREFETCHED_KIB = 1024
 SILENCE_SECONDS = 30.0
 """No record and no end of partition for this long means the broker is gone."""
 
@@ -53,7 +57,7 @@ def restore(settings: Settings, rows: PartitionRows, topic: str, partition: int,
     begin = log.start if full_because is not None or checkpoint is None else checkpoint.offset + 1
     records = 0
     if begin < log.end:
-        consumer = Consumer(kafka_clients.consumer(settings))
+        consumer = Consumer(kafka_clients.consumer(settings, **{"queued.max.messages.kbytes": max(PREFETCHED_KIB // settings.partitions, LEAST_PREFETCHED_KIB)}))
         try:
             consumer.assign([TopicPartition(topic, partition, begin)])
             records = _read_to_end(consumer, rows, log, superseded)
