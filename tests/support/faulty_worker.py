@@ -234,24 +234,22 @@ def without_fencing() -> None:
 
 def without_position() -> None:
     """What lies below the position is decided again."""
-    carry_out = importlib.import_module("streams.deciding.carry_out")
-    placements = carry_out.Placement
-
-    def around(original: Any, *args: Any) -> Any:
-        where = original(*args)
-        return placements.NEXT if where is placements.REDELIVERED else where
-
-    wrap(carry_out, "placement", around)
+    decide_in_spite_of("REDELIVERED")
 
 
 def without_continuity() -> None:
     """What lies beyond a gap is decided."""
+    decide_in_spite_of("SKIPPED")
+
+
+def decide_in_spite_of(name: str) -> None:
+    """Take what is placed so for the next event."""
     carry_out = importlib.import_module("streams.deciding.carry_out")
-    placements = carry_out.Placement
+    refused, following = carry_out.Placement[name], carry_out.Placement.NEXT
 
     def around(original: Any, *args: Any) -> Any:
         where = original(*args)
-        return placements.NEXT if where is placements.SKIPPED else where
+        return following if where is refused else where
 
     wrap(carry_out, "placement", around)
 
