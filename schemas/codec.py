@@ -93,9 +93,7 @@ class Codec:
         Raises EncodeError if a field has a value that Avro cannot hold; with Confluent's framing, RegistryError.
         """
         view = type(event)
-        prefix = self._prefixes.get(view)
-        if prefix is None:
-            prefix = self._registered(view)
+        prefix = self._prefixes.get(view) or self._registered(view)
         try:
             return _ENCODERS[view](prefix, event)
         except (ValueError, TypeError, AttributeError, OverflowError, StructError) as error:

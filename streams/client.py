@@ -181,16 +181,11 @@ class RenderClient:
             sending.result = _unheld(request, exc)
             return sending
         headers: Any = cloudevents.headers(request, self._source)
-        while True:
-            try:
-                producer.produce(self._topic, value, key.encode(), headers=headers, on_delivery=sending.delivered)
-            except BufferError:
-                producer.poll(0.05)
-            except KafkaException as exc:
-                sending.result = _refused_by_kafka(request, exc.args[0])
-                return sending
-            else:
-                return sending
+        try:
+            kafka_clients.produce(producer, self._topic, value, key.encode(), on_delivery=sending.delivered, headers=headers)
+        except KafkaException as exc:
+            sending.result = _refused_by_kafka(request, exc.args[0])
+        return sending
 
 
 def _acknowledged(producer: Producer, waiting: deque[_Sending], at_most: int) -> Iterator[Published | PublishFailed | RenderError]:

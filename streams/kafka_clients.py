@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
 
 from streams.settings import Settings
 from streams.topics import OUTPUT_LIMIT
+
+if TYPE_CHECKING:
+    from confluent_kafka import KafkaError, Producer
 
 # Setting → librdkafka property. aiokafka gets the same ones through Faust's credentials
 # (streams/faust_app/credentials.py), which is the only door Faust leaves open.
@@ -31,6 +35,10 @@ logger = logging.getLogger("librdkafka")
 UNCOMPRESSED_LIMIT = 8 * OUTPUT_LIMIT
 """The client's limit is on uncompressed bytes, a topic's on compressed ones: a dead letter of what a compressing
 publisher sent needs the room, and is compressed again."""
+
+CHOSEN_BY_PARTITIONER = -1
+Delivery = Callable[["KafkaError | None", Any], None]
+"""Is called with a record's error, or None, and the record."""
 
 PARTITIONER = "murmur2_random"
 """Java's default for keyed records. librdkafka's own default (crc32) disagrees with it on 3 keys of 4."""
@@ -87,3 +95,25 @@ def transactional_producer(settings: Settings, transactional_id: str) -> dict[st
             "queue.buffering.max.messages": 100_000,
         },
     )
+
+
+def produce(  # noqa: PLR0913, PLR0917  # the parts of one record
+    producer: Producer,
+    topic: str,
+    value: bytes | None,
+    key: bytes | None,
+    partition: int = CHOSEN_BY_PARTITIONER,
+    on_delivery: Delivery | None = None,
+    headers: Any = None,
+) -> None:
+    """Hand one record to a producer; while its queue is full, serve what has been delivered.
+
+    Raises:
+        KafkaException: the client refuses the record, as for its size.
+    """
+    while True:
+        try:
+            producer.produce(topic, value, key, partition, on_delivery, headers=headers or [])
+            return
+        except BufferError:
+            producer.poll(0.1)

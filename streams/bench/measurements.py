@@ -128,14 +128,13 @@ def many_hashes(broker: str, folder: Path, scale: float = 1.0) -> Result:
         opened = stream.opened().values()
         rows = sum(int(line["restored_rows"]) for line in opened)
         seconds = max(float(line["restore_seconds"]) for line in opened)
-        restored = Usage.of(stream.worker.pid)
         asked = scaled(WARM_HASHES, scale)
         stream.publish(over_hashes(asked, asked))
         stream.outcomes(asked)
         answered = Usage.of(stream.worker.pid)
         return {
             "hashes": hashes, "restored_rows": rows, "restore_seconds": seconds, "restored_rows_per_second": rows / seconds,
-            "memory_after_restore_mib": restored.memory / MIB, "answered": asked, "memory_mib": answered.memory / MIB, "peak_memory_mib": answered.peak_memory / MIB,
+            "answered": asked, "memory_mib": answered.memory / MIB, "peak_memory_mib": answered.peak_memory / MIB,
         }
 
 

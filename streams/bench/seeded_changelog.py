@@ -16,10 +16,9 @@ from streams import kafka_clients
 from streams.bench.stream import MeasurementFailed, content, over_hashes
 from streams.client import new_request
 from streams.deciding import outcomes
+from streams.deciding.carry_out import Decider
 from streams.settings import Settings
 from streams.topics import RENDERS_CHANGELOG
-
-_LIFETIME_MS = 86_400_000
 
 
 def seed_changelog(settings: Settings, hashes: int) -> None:
@@ -27,11 +26,11 @@ def seed_changelog(settings: Settings, hashes: int) -> None:
 
     The contents are those of `over_hashes`; all have the artifact of the first, so only a measurement may read them.
     """
-    codec = Codec()
+    decider = Decider(settings, Codec())
+    codec, lifetimes = decider.row_codec, decider.lifetimes
     now_ms = time.time_ns() // 1_000_000
     spec, _ = identify(new_request(content(0), request_id="seed"))
     rendered = render(spec)
-    lifetimes = outcomes.Lifetimes(_LIFETIME_MS, _LIFETIME_MS, _LIFETIME_MS)
     changelog = RENDERS_CHANGELOG.full_name(settings)
     producer = Producer(kafka_clients.producer(settings, **{"linger.ms": 20}), logger=kafka_clients.logger)
     for request in over_hashes(hashes, hashes):
@@ -40,18 +39,13 @@ def seed_changelog(settings: Settings, hashes: int) -> None:
         row = outcomes.ready_row(
             spec, name, rendered, reference=outcomes.result_ref(changelog, partition, name), lifetimes=lifetimes, now_ms=now_ms, before=None
         )
-        marker = MarkerRow(generation=0, attempt=1, outcome="completed", event_id=name[:32], expires_at=now_ms + _LIFETIME_MS)
+        marker = MarkerRow(generation=0, attempt=1, outcome="completed", event_id=name[:32], expires_at=now_ms + lifetimes.request)
         rows = {
             result_key(name): codec.encode(row),
             artifact_key(name): rendered.artifact,
             marker_key(name.encode(), request.tenant, request.request_id): codec.encode(marker),
         }
         for key, value in rows.items():
-            while True:
-                try:
-                    producer.produce(changelog, value, key, partition)
-                    break
-                except BufferError:
-                    producer.poll(0.1)
+            kafka_clients.produce(producer, changelog, value, key, partition)
     if producer.flush(60.0):
         raise MeasurementFailed("the changelog could not be filled: the broker did not take all rows within 60 s")

@@ -12,13 +12,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Producer
 
 from streams import kafka_clients
-from streams.ownership.batch import Batch, Headers
+from streams.ownership.batch import Batch
 from streams.ownership.errors import CommitUncertain, Fenced, OutputTooLarge, OwnershipLost, TransactionAborted
 from streams.settings import Settings
 
@@ -26,7 +25,6 @@ FENCING_SECONDS = 60.0
 """init_transactions waits while the former owner's transaction is aborted: at most its timeout (≤ 60 s)."""
 ATTEMPT_SECONDS = 5.0
 """One call of commit or abort; short, so that the deadline around it is kept."""
-CHOSEN_BY_PARTITIONER = -1
 _FENCING_CODES = frozenset({
     KafkaError._FENCED,  # noqa: SLF001  # librdkafka names its local codes so
     KafkaError.INVALID_PRODUCER_EPOCH,
@@ -35,9 +33,6 @@ _FENCING_CODES = frozenset({
     # The coordinator has aborted a transaction that outlived its timeout, and is asked to commit it.
     KafkaError.INVALID_TXN_STATE,
 })
-
-
-_Answer = Callable[["KafkaError | None", Any], None]
 
 
 class _RefusedForSize(TransactionAborted):
@@ -96,12 +91,14 @@ class TransactionalProducer:
             self._producer.begin_transaction()
             for record in batch.records:
                 origin = record.origin
-                place = CHOSEN_BY_PARTITIONER if record.partition is None else record.partition
-                self._produce(record.topic, record.key, record.value, place, record.headers or [], self._answer(origin) if each_answer else None)
+                place = kafka_clients.CHOSEN_BY_PARTITIONER if record.partition is None else record.partition
+                answer = self._answer(origin) if each_answer else None
+                kafka_clients.produce(self._producer, record.topic, record.value, record.key, place, answer, record.headers)
             last = len(batch.rows)
             for number, (key, value) in enumerate(batch.rows.items(), 1):
                 origin = batch.row_origins.get(key, -1)
-                self._produce(changelog, key, value, partition, [], self._answer(origin, row=True) if each_answer or number == last else None)
+                answer = self._answer(origin, row=True) if each_answer or number == last else None
+                kafka_clients.produce(self._producer, changelog, value, key, partition, answer)
         except KafkaException as exc:
             if exc.args[0].code() == KafkaError.MSG_SIZE_TOO_LARGE:
                 self._too_large = origin
@@ -109,7 +106,7 @@ class TransactionalProducer:
         self._commit()
         return self._row_offset
 
-    def _answer(self, origin: int, *, row: bool = False) -> _Answer:
+    def _answer(self, origin: int, *, row: bool = False) -> kafka_clients.Delivery:
         def delivered(error: KafkaError | None, message: Any) -> None:
             if error is not None:
                 if error.code() == KafkaError.MSG_SIZE_TOO_LARGE:
@@ -118,14 +115,6 @@ class TransactionalProducer:
                 self._row_offset = max(self._row_offset, message.offset())
 
         return delivered
-
-    def _produce(self, topic: str, key: bytes | None, value: bytes | None, place: int, headers: Headers, answer: _Answer | None) -> None:
-        while True:
-            try:
-                self._producer.produce(topic, value, key, place, answer, headers=headers)
-                return
-            except BufferError:
-                self._producer.poll(0.1)
 
     def _commit(self) -> None:
         deadline = time.monotonic() + self._settings.commit_patience

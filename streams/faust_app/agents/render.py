@@ -10,6 +10,7 @@ import structlog
 from streams.deciding.delivery import DeliveredEvent
 from streams.deciding.micro_batch import run_micro_batch
 from streams.faust_app.app import RENDER_AGENT, app, decider, requested
+from streams.faust_app.arriving import let_arrive
 from streams.faust_app.endings import ending_with_exit_code
 from streams.faust_app.seek_back import SeekBack
 from streams.faust_app.stall_watch import LOOK_SECONDS, StallWatch
@@ -45,18 +46,6 @@ async def look_for_stalls() -> None:
     owned = {tp: owner for tp in app.consumer.assignment() if (owner := app.owner_of(tp)) is not None}
     with ending_with_exit_code():
         await stall_watch.look(owned)
-
-
-async def let_arrive(queue: asyncio.Queue[Any], most: int) -> None:
-    """Let what was fetched together arrive together, for as long as each turn of the event loop brings more.
-
-    Faust's delivery pauses every hundred records, whatever their partition; an actor that took what was there at
-    the first pause made transactions of a few dozen records, and each of those costs the broker as much as a full one.
-    """
-    before = -1
-    while before < queue.qsize() < most:
-        before = queue.qsize()
-        await asyncio.sleep(0)
 
 
 def take(first: Any, queue: asyncio.Queue[Any], most: int) -> list[Any]:
