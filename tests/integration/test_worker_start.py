@@ -12,7 +12,8 @@ import pytest
 from confluent_kafka.admin import NewPartitions
 
 from streams.exit_codes import ExitCode
-from tests.support.stream_run import PROJECT, StreamRun, clean_environment
+from tests.support.stream_run import StreamRun, clean_environment
+from tests.support.warm_process import PROJECT
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
 COMMAND = [sys.executable, "-c", "from streams.cli.main import main; main()", "worker"]

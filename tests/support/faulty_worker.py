@@ -12,12 +12,10 @@ not committed, 4 after the commit, 5 after the local rows, 6 after acknowledging
 from __future__ import annotations
 
 import argparse
-import ctypes
 import importlib
 import itertools
 import os
 import signal
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -25,11 +23,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.support.process_ties import die_with_the_parent
 from tests.support.trace import TraceWriter
 
 STEPS = ("1", "2", "3", "4-open", "4-begun", "4", "5", "6")
 GUARDS = ("fencing", "position", "continuity", "markers", "read_committed")
-PR_SET_PDEATHSIG = 1
 CRASHED = 137
 """Exit code of a crash made here: what a shell shows for kill -9."""
 
@@ -64,7 +62,7 @@ class Fault:
 def main() -> None:
     """Wrap, then run the worker as `qrstream worker` does."""
     options = _options()
-    die_with_the_test()
+    die_with_the_parent()
     trace = TraceWriter(options.trace)
     step = options.crash_after or options.pause_in
     fault = Fault(trace, step, options.nth, stop=options.pause_in is not None)
@@ -81,12 +79,6 @@ def main() -> None:
     from streams.settings import process_settings  # noqa: PLC0415
 
     run_worker(process_settings())
-
-
-def die_with_the_test() -> None:
-    """kill -9 for this process when the one that started it is gone, a paused one included (Linux)."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _options() -> argparse.Namespace:

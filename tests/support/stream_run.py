@@ -25,8 +25,8 @@ from tests.support.outcome_reader import OutcomeReader, topic_records
 from tests.support.publisher import Publisher
 from tests.support.trace import Trace
 from tests.support.waiting import wait_until
+from tests.support.warm_process import PROJECT, WarmProcess, warm_server
 
-PROJECT = Path(__file__).resolve().parents[2]
 PARTITIONS = 4
 SESSION_S = 6.0
 DEADLINE_S = 240.0
@@ -38,7 +38,7 @@ LATEST: OffsetSpec = OffsetSpec.latest()  # type: ignore[no-untyped-call]  # con
 class Worker:
     """A worker process and its log."""
 
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | WarmProcess
     log: Path
     trace: Trace
 
@@ -130,12 +130,8 @@ class StreamRun:
     def start(self, *faults: str, name: str = "w1", environment: dict[str, str] | None = None) -> Worker:
         """Start a worker in the data folder `name`; `faults` are options of tests.support.faulty_worker."""
         log = self.folder / f"{name}-{len(self.workers)}.log"
-        with log.open("wb") as out:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "tests.support.faulty_worker", str(self.trace.path), *faults],
-                cwd=PROJECT, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
-                env={**clean_environment(), **self.environment, "QR_DATA_DIR": str(self.folder / name), **(environment or {})},
-            )
+        settings = {**clean_environment(), **self.environment, "QR_DATA_DIR": str(self.folder / name), **(environment or {})}
+        process = start_program("tests.support.faulty_worker", str(self.trace.path), *faults, environment=settings, log=log)
         self.workers.append(Worker(process, log, self.trace))
         return self.workers[-1]
 
@@ -247,6 +243,16 @@ class StreamRun:
     def letters(self) -> list[Any]:
         """All dead letters, read_committed."""
         return topic_records(self.bootstrap, {self.dead_letters: PARTITIONS})
+
+
+def start_program(module: str, *arguments: str, environment: dict[str, str], log: Path) -> subprocess.Popen[bytes] | WarmProcess:
+    """Run a module as a program: forked from the warm server, or anew where the interpreter itself is to be started differently."""
+    if sys.platform == "linux" and all(name.startswith("QR_") or value == os.environ.get(name) for name, value in environment.items()):
+        return warm_server().start(module, *arguments, environment=environment, log=log)
+    with log.open("wb") as out:
+        return subprocess.Popen(
+            [sys.executable, "-m", module, *arguments], cwd=PROJECT, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, env=environment
+        )
 
 
 def clean_environment() -> dict[str, str]:
