@@ -54,6 +54,7 @@ def read_arrival(  # noqa: PLR0913 - a record has that many coordinates
     attempt: int,
     rerouted: bool,
     codec: Codec,
+    tenants_apart: bool = False,
 ) -> Arrival:
     """Read a record; whatever is wrong with it ends in `problem`, never in an exception.
 
@@ -71,7 +72,7 @@ def read_arrival(  # noqa: PLR0913 - a record has that many coordinates
         if size_bytes > MAX_REQUEST_BYTES:
             raise _too_large(size_bytes)
         check_envelope(request)
-        spec, content_hash = identify(request)
+        spec, content_hash = identify(request, tenants_apart=tenants_apart)
         if not key:
             raise StreamRefused("missing_key", f"the record has no key; key it by {content_hash}")
         if key != content_hash.encode():

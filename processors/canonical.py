@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from processors.spec import OutputFields, RenderSpec, normalise, output_fields
-from schemas.events import RenderRequested
+from schemas.events import RenderRequested, RenderSubmitted
 
 HASH_DOMAIN: Final = b"qr-render/1\n"
 INVALID_DOMAIN: Final = b"qr-invalid/1\n"
@@ -20,8 +20,8 @@ _MEMO_ENTRIES: Final = 4_096
 memo under 30 MB; longer contents, rare and up to 1 MiB each, are hashed anew."""
 
 
-def canonical_bytes(spec: RenderSpec) -> bytes:
-    """RFC 8785 JSON of every output-affecting field, UTF-8.
+def canonical_bytes(spec: RenderSpec, tenant: str | None = None) -> bytes:
+    """RFC 8785 JSON of every output-affecting field, UTF-8; with the tenant where tenants are kept apart.
 
     The content is the member `content`, a string, where its bytes are valid UTF-8
     (RFC 3629); otherwise `content_base64` with the padded standard alphabet
@@ -38,6 +38,8 @@ def canonical_bytes(spec: RenderSpec) -> bytes:
         "scale": spec.scale,
         "size": spec.size,
     }
+    if tenant is not None:
+        members["tenant"] = tenant
     try:
         members["content"] = spec.content.decode()
     except UnicodeDecodeError:
@@ -49,9 +51,9 @@ def canonical_bytes(spec: RenderSpec) -> bytes:
     return text.encode()
 
 
-def content_hash(spec: RenderSpec) -> str:
+def content_hash(spec: RenderSpec, tenant: str | None = None) -> str:
     r"""SHA-256 of `qr-render/1\n` and the canonical bytes, as 64 lower-case hex digits."""
-    return sha256(HASH_DOMAIN + canonical_bytes(spec)).hexdigest()
+    return sha256(HASH_DOMAIN + canonical_bytes(spec, tenant)).hexdigest()
 
 
 def invalid_key(request_id: str) -> str:
@@ -63,18 +65,18 @@ def invalid_key(request_id: str) -> str:
     return sha256(INVALID_DOMAIN + request_id.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def identify(request: RenderRequested) -> tuple[RenderSpec, str]:
-    """Return spec and content hash from the output-affecting fields alone.
+def identify(request: RenderRequested | RenderSubmitted, *, tenants_apart: bool = False) -> tuple[RenderSpec, str]:
+    """Return spec and content hash from the output-affecting fields alone, and the tenant's if tenants are kept apart.
 
     Raises RequestRefused where they have no canonical form (never memoised).
     """
     identified = _memoised if len(request.content) <= _MEMO_CONTENT else _identified
-    return identified(output_fields(request))
+    return identified(output_fields(request), request.tenant if tenants_apart else None)
 
 
-def _identified(fields: tuple[Any, ...]) -> tuple[RenderSpec, str]:
+def _identified(fields: tuple[Any, ...], tenant: str | None) -> tuple[RenderSpec, str]:
     spec = normalise(OutputFields(*fields))
-    return spec, content_hash(spec)
+    return spec, content_hash(spec, tenant)
 
 
 _memoised: Final = lru_cache(maxsize=_MEMO_ENTRIES)(_identified)

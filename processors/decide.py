@@ -152,7 +152,8 @@ def _from_result(arrival: Arrival, result: ResultRow | None, now_ms: int) -> Dec
     if result.status == "ready":
         return _from_ready(result, now_ms)
     if result.status == "failed":
-        return _from_failed(result)
+        # A replay asks what an older failure would be today.
+        return _from_failed(result) if arrival.generation <= result.generation else None
     # The leading request itself, back from its delay topic, carries attempts + 1: it renders.
     return Wait() if result.status == "retrying" and arrival.attempt <= result.attempts else None
 
@@ -160,7 +161,10 @@ def _from_result(arrival: Arrival, result: ResultRow | None, now_ms: int) -> Dec
 def _from_ready(result: ResultRow, now_ms: int) -> Answer | None:
     if now_ms < result.fresh_until:
         return Answer(stale=False, refresh=False)
-    return Answer(stale=True, refresh=True) if now_ms < result.stale_until else None
+    if now_ms >= result.stale_until:
+        return None
+    # A refresh that failed is not tried again by every request, but after a while.
+    return Answer(stale=True, refresh=result.next_attempt_at is None or now_ms >= result.next_attempt_at)
 
 
 def _from_failed(result: ResultRow) -> Fail | None:

@@ -95,6 +95,9 @@ _ROWS = (
     ErrorCode("render_failed",       _X, True,  True,  False, True,
               "the renderer raised an error that it does not know",
               "Report it with the dead letter, and replay it after the repair."),
+    ErrorCode("renderer_crash",      _X, True,  True,  False, True,
+              "what handles the request died of it three times",
+              "Report it with the dead letter, and replay it after the repair; docs/poison.md says what kills."),
     ErrorCode("deadline_exceeded",   _P, True,  False, False, True,
               "the request's deadline had passed before it was looked at",
               "Send it again with a later deadline, or none."),
@@ -111,14 +114,23 @@ _ROWS = (
               "the record's value is larger than a request may be",
               "Send at most 1 MiB; no QR Code holds more than 7,089 characters."),
     ErrorCode("undecodable",         _X, False, True,  False, False,
-              "the record's value is no RenderRequested in a framing that we read",
-              "Publish Avro in single-object encoding or the registry's wire format."),
+              "the record's value is no RenderRequested (on the intake: no RenderSubmitted) in a form that we read",
+              "Publish Avro in single-object encoding or the registry's wire format; the intake takes JSON too."),
+    ErrorCode("unknown_member",      _P, True,  False, False, False,
+              "a JSON submission has a member that no request has",
+              "Correct the member that the message names, or leave it out."),
+    ErrorCode("idempotency_conflict", _P, True,  False, False, False,
+              "the idempotency key was used before for another payload, whose outcome stands",
+              "Send a new intent under a new key, or the first payload under this one."),
     ErrorCode("retry_lost",          _P, True,  False, False, True,
               "a parked request did not come back in time",
               "Send it again; if it happens more than once, look at the delay forwarder."),
     ErrorCode("store_unavailable",   _T, True,  True,  True,  True,
               "the artifact store did not take or give the artifact",
               "Nothing at first: it is tried again. Then repair the store and replay the letters."),
+    ErrorCode("artifact_conflict",   _X, True,  True,  False, True,
+              "the artifact store has other bytes under this content hash, and they are sound",
+              "Keep both and report it: one profile made two artifacts; the stored one was left as it is."),
     ErrorCode("render_timeout",      _T, True,  True,  True,  True,
               "the render took longer than its bound",
               "Nothing at first: it is tried again. Then look at the worker's load."),
@@ -158,7 +170,7 @@ class RequestRefused(RenderError):
     """The request has no canonical form, or cannot be read at all."""
 
     codes = frozenset(
-        {"content_empty", "invalid_content", "invalid_option", "invalid_request", "undecodable"}
+        {"content_empty", "invalid_content", "invalid_option", "invalid_request", "undecodable", "unknown_member"}
     )
 
 
@@ -175,8 +187,10 @@ class RenderRefused(RenderError):
             "output_too_large",
             "verification_failed",
             "render_failed",
+            "renderer_crash",
             "render_timeout",
             "store_unavailable",
+            "artifact_conflict",
         }
     )
 
@@ -192,6 +206,7 @@ class StreamRefused(RenderError):
             "request_too_large",
             "deadline_exceeded",
             "retry_lost",
+            "idempotency_conflict",
         }
     )
 

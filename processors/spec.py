@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from processors.errors import RequestRefused, shown
 from processors.profile import PROFILES
-from schemas.events import RenderRequested
+from schemas.events import RenderRequested, RenderSubmitted
 
 FORMATS: Final = ("png", "svg", "pdf", "eps", "txt")
 LEVELS: Final = ("l", "m", "q", "h")
@@ -68,7 +68,7 @@ class OutputFields(NamedTuple):
     profile: str
 
 
-output_fields: Final[Callable[[RenderRequested], tuple[Any, ...]]] = attrgetter(*OutputFields._fields)
+output_fields: Final[Callable[[RenderRequested | RenderSubmitted], tuple[Any, ...]]] = attrgetter(*OutputFields._fields)
 
 
 def validate(request: RenderRequested) -> RenderSpec:
@@ -79,12 +79,17 @@ def validate(request: RenderRequested) -> RenderSpec:
 
 def check_envelope(request: RenderRequested) -> None:
     """Check the fields that do not change the output. Raises RequestRefused."""
-    _check_name("request_id", request.request_id)
-    _check_name("tenant", request.tenant)
+    check_name("request_id", request.request_id)
+    check_name("tenant", request.tenant)
     if request.idempotency_key is not None:
-        _check_name("idempotency_key", request.idempotency_key, nul_allowed=True)
-    if request.deliver not in DELIVERIES:
-        raise _one_of("deliver", request.deliver, DELIVERIES)
+        check_name("idempotency_key", request.idempotency_key, nul_allowed=True)
+    check_delivery(request.deliver)
+
+
+def check_delivery(deliver: str) -> None:
+    """Check how the artifact is to come. Raises RequestRefused."""
+    if deliver not in DELIVERIES:
+        raise _one_of("deliver", deliver, DELIVERIES)
 
 
 def normalise(fields: OutputFields) -> RenderSpec:
@@ -140,7 +145,8 @@ def _content(content: str | bytes) -> bytes:
         ) from error
 
 
-def _check_name(field: str, value: str, *, nul_allowed: bool = False) -> None:
+def check_name(field: str, value: str, *, nul_allowed: bool = False) -> None:
+    """Check a name that somebody gave: 1 to 255 characters that UTF-8 can hold. Raises RequestRefused."""
     if not value:
         raise RequestRefused("invalid_option", f"{field} is empty; give it a name")
     if len(value) > MAX_NAME_CHARACTERS:

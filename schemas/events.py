@@ -104,6 +104,7 @@ class ResultRow:
 
     status: str
     attempts: int
+    generation: int = 0
     next_attempt_at: int | None = None
     error_code: str | None = None
     error_class: str | None = None
@@ -137,8 +138,69 @@ class MarkerRow:
     expires_at: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingRow:
+    """One request without an outcome yet: parked itself, or waiting for the retry of its content hash."""
+
+    offset: int
+    key: bytes
+    value: bytes
+    headers: str
+    began_at: int
+    expires_at: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DlqDisposition:
+    """What an operator has done with one dead letter."""
+
+    letter: str
+    action: str
+    generation: int
+    who: str
+    decided_at: int
+    why: str | None = None
+    target_topic: str | None = None
+    target_partition: int | None = None
+    key_repaired: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderSubmitted:
+    """One request as it comes to the intake: without id and hash, and with the key that its client chose."""
+
+    tenant: str = "default"
+    idempotency_key: str
+    content: str | bytes = ""
+    format: str = "png"
+    error_correction: str = "m"
+    boost: bool = True
+    scale: float | None = None
+    size: float | None = None
+    margin: float = 4.0
+    dark: str | None = "#000000"
+    light: str | None = "#ffffff"
+    profile: str = "qr-0"
+    deliver: str = "inline"
+    deadline: int | None = None
+    requested_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimRow:
+    """What one idempotency key of one tenant was first used for."""
+
+    request_id: str
+    content_hash: str | None = None
+    fingerprint: bytes
+    generation: int
+    state: str
+    error_code: str | None = None
+    expires_at: int
+
+
 Event = RenderRequested | RenderCompleted | RenderFailed
-Record = Event | ResultRow | MarkerRow
+Record = Event | ResultRow | MarkerRow | WaitingRow | DlqDisposition | RenderSubmitted | ClaimRow
 
 RECORD_TYPES: Final[tuple[type[Record], ...]] = (
     RenderRequested,
@@ -146,5 +208,9 @@ RECORD_TYPES: Final[tuple[type[Record], ...]] = (
     RenderFailed,
     ResultRow,
     MarkerRow,
+    WaitingRow,
+    DlqDisposition,
+    RenderSubmitted,
+    ClaimRow,
 )
 """Every record that travels or is stored by itself, in the order of docs/events.md."""

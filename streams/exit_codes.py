@@ -10,7 +10,7 @@ class ExitCode(IntEnum):
     """Exit status of every ``qrstream`` command.
 
     1 and 2 are what shells and command-line parsers use already; 64 and above follow
-    sysexits.h in spirit: a supervisor restarts after 70 to 74, and must not after the others.
+    sysexits.h in spirit: a supervisor restarts after 70 to 75, and must not after the others.
     """
 
     meaning: str
@@ -36,7 +36,9 @@ class ExitCode(IntEnum):
     COMMIT_UNCERTAIN = 72, "the broker did not say whether a transaction was committed; start again"
     CRASHED = 73, "an error nobody expected; start again, and report it"
     BROKER_LOST = 74, "the broker or the schema registry stopped answering; start again"
+    RENDERER = 75, "the process that renders cannot be started; start again"
+    STORE = 76, "the artifact store does not answer; start again"
 
 
-RESTARTABLE = frozenset({ExitCode.FENCED, ExitCode.RECORDS_SKIPPED, ExitCode.COMMIT_UNCERTAIN, ExitCode.BROKER_LOST, ExitCode.CRASHED})
+RESTARTABLE = frozenset({ExitCode.FENCED, ExitCode.RECORDS_SKIPPED, ExitCode.COMMIT_UNCERTAIN, ExitCode.BROKER_LOST, ExitCode.CRASHED, ExitCode.RENDERER, ExitCode.STORE})
 """Codes after which the same command, started again, goes on where the committed position is."""

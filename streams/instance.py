@@ -36,7 +36,7 @@ def lock_data_folder(folder: Path) -> int:
     """Hold the folder for this process until it ends; the descriptor of the lock.
 
     Raises:
-        DataFolderError: it can't be written, or another worker holds it.
+        DataFolderError: it can't be written, or another process holds it.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -47,5 +47,5 @@ def lock_data_folder(folder: Path) -> int:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as exc:
         os.close(descriptor)
-        raise DataFolderError(f"data folder {folder} is used by another worker; give each worker its own QR_DATA_DIR") from exc
+        raise DataFolderError(f"data folder {folder} is used by another process; give each its own QR_DATA_DIR") from exc
     return descriptor

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from collections.abc import Callable
 from typing import NoReturn
 
 import structlog
@@ -12,6 +13,13 @@ import structlog
 from streams.exit_codes import ExitCode
 
 log = structlog.get_logger(__name__)
+
+_before: list[Callable[[ExitCode], None]] = []
+
+
+def before_end(note: Callable[[ExitCode], None]) -> None:
+    """Have something noted before `end_process` leaves, which tells with what code. It must not wait."""
+    _before.append(note)
 
 
 def end_process(code: ExitCode, reason: str, *, exc_info: BaseException | None = None) -> NoReturn:
@@ -21,6 +29,8 @@ def end_process(code: ExitCode, reason: str, *, exc_info: BaseException | None =
     nothing that a shutdown would still flush or commit may be.
     """
     log.critical("process_ends", exit_code=int(code), exit_name=code.name, reason=reason, exc_info=exc_info)
+    for note in _before:
+        note(code)
     for handler in logging.getLogger().handlers:
         handler.flush()
     sys.stdout.flush()

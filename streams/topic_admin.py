@@ -160,15 +160,21 @@ def _count_partitions(settings: Settings, found: list[FoundTopic], problems: _Li
         counts = " and ".join(f"{topic.name} ({topic.partitions} partitions)" for topic in inputs)
         problems.add(counts, "inputs and changelogs must have the same count; delete the wrong one, or use a new QR_TOPIC_PREFIX and QR_APP_ID")
         inputs = []
-    for topic in [*inputs, *(topic for topic in found if topic.declared.partitions is Partitions.OUTPUT)]:
+    for topic in [*inputs, *(topic for topic in found if topic.declared.partitions is not Partitions.INPUT)]:
         wanted = topic.declared.partition_count(settings)
         setting = "QR_PARTITIONS" if topic.declared.partitions is Partitions.INPUT else "QR_OUTPUT_PARTITIONS"
         if topic.partitions != wanted:
             problems.add(
                 topic.name,
-                f"{topic.partitions} partitions, but {setting} is {wanted}; counts are pinned when a topic is made: "
+                f"{topic.partitions} partitions, but {_asked(settings, topic.declared, setting)}; counts are pinned when a topic is made: "
                 f"set {setting}={topic.partitions}, or use a new QR_TOPIC_PREFIX and QR_APP_ID",
             )
+
+
+def _asked(settings: Settings, topic: Topic, setting: str) -> str:
+    if topic.partitions is Partitions.RETRY:
+        return f"with {setting} {settings.output_partitions} it must have {topic.partition_count(settings)}"
+    return f"{setting} is {topic.partition_count(settings)}"
 
 
 def _broker_lines(settings: Settings, configs: Mapping[str, Mapping[str, str]]) -> list[str]:

@@ -30,14 +30,18 @@ EXPECTED = {
     "output_too_large": ("permanent", True, True, True, True),
     "verification_failed": ("poison", True, True, True, True),
     "render_failed": ("poison", True, True, False, True),
+    "renderer_crash": ("poison", True, True, False, True),
     "deadline_exceeded": ("permanent", True, False, False, True),
     "wrong_key": ("poison", True, True, False, True),
     "missing_key": ("poison", True, True, False, True),
     "wrong_partition": ("poison", True, True, False, False),
     "request_too_large": ("poison", True, True, False, False),
     "undecodable": ("poison", False, True, False, False),
+    "unknown_member": ("permanent", True, False, False, False),
+    "idempotency_conflict": ("permanent", True, False, False, False),
     "retry_lost": ("permanent", True, False, False, True),
     "store_unavailable": ("transient", True, True, True, True),
+    "artifact_conflict": ("poison", True, True, False, True),
     "render_timeout": ("transient", True, True, True, True),
 }
 

@@ -10,13 +10,17 @@ from hypothesis import strategies as st
 
 from schemas.events import (
     RECORD_TYPES,
+    ClaimRow,
+    DlqDisposition,
     MarkerRow,
     Record,
     RenderCompleted,
     RenderFailed,
     RenderRequested,
+    RenderSubmitted,
     ResultRow,
     Verification,
+    WaitingRow,
 )
 
 PATIENT = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
@@ -47,9 +51,16 @@ EXAMPLES: tuple[Record, ...] = (
         expires_at=NOW + 3,
     ),
     MarkerRow(generation=0, attempt=1, outcome="completed", event_id="e-1", expires_at=NOW),
+    WaitingRow(offset=17, key=HASH.encode(), value=bytes(range(200)), headers='[["traceparent","MDA="]]', began_at=NOW, expires_at=NOW + 60_000),
+    DlqDisposition(
+        letter="qr.render.dlq-3-17", action="replayed", generation=1, who="ann", decided_at=NOW, why="the renderer is repaired",
+        target_topic="qr.render.requested", target_partition=2,
+    ),
+    RenderSubmitted(tenant="shop", idempotency_key="order\x0017 🧾", content=b"\xff\x00", deadline=NOW),
+    ClaimRow(request_id=f"{HASH}-0123456789abcdef", content_hash=HASH, fingerprint=bytes(32), generation=0, state="forwarded", expires_at=NOW),
 )  # fmt: skip
 
-_LONG = {"size_bytes", "deadline", "next_attempt_at", "fresh_until", "stale_until"}
+_LONG = {"size_bytes", "deadline", "next_attempt_at", "fresh_until", "stale_until", "offset"}
 _INT = st.integers(-(1 << 31), (1 << 31) - 1)
 _ANY_LONG = st.integers(-(1 << 63), (1 << 63) - 1) | st.integers(1 << 34, 1 << 41)
 _BASE: dict[Any, st.SearchStrategy[Any]] = {

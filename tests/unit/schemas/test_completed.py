@@ -15,7 +15,7 @@ from schemas.events import RenderCompleted, ResultRow
 from tests.unit.schemas.records import PATIENT, instances
 
 CODEC = Codec()
-OF_THE_ROW = {field.name for field in fields(RenderCompleted)} & {field.name for field in fields(ResultRow)} - {"attempts"}
+OF_THE_ROW = {field.name for field in fields(RenderCompleted)} & {field.name for field in fields(ResultRow)} - {"attempts", "generation"}
 
 
 def row_of(event: RenderCompleted) -> ResultRow:

@@ -14,7 +14,16 @@ import fastavro
 import pytest
 
 from schemas.definitions import NAMESPACE, current, fingerprint_of, output_affecting, view_of
-from schemas.events import RECORD_TYPES, Event, Record, RenderCompleted, RenderRequested, ResultRow, Verification
+from schemas.events import (
+    RECORD_TYPES,
+    Event,
+    Record,
+    RenderCompleted,
+    RenderRequested,
+    RenderSubmitted,
+    ResultRow,
+    Verification,
+)
 
 each_view = pytest.mark.parametrize("view", RECORD_TYPES, ids=lambda view: view.__name__)
 _PYTHON = {"string": str, "bytes": bytes, "boolean": bool, "int": int, "long": int, "double": float, "null": type(None)}
@@ -88,6 +97,19 @@ def test_these_fields_and_no_others_change_the_artifact() -> None:
     }  # fmt: skip
 
 
+def test_a_submission_is_a_request_without_its_id_field_by_field() -> None:
+    shared = ("type", "unit", "output_affecting")
+    own = {"idempotency_key", "requested_at"}
+    requested = [f for f in current(RenderRequested).tree["fields"] if f["name"] != "request_id"]
+    submitted = current(RenderSubmitted).tree["fields"]
+    assert [f["name"] for f in submitted] == [f["name"] for f in requested]
+    for theirs, ours in zip(submitted, requested, strict=True):
+        if theirs["name"] not in own:
+            assert {name: theirs[name] for name in shared} == {name: ours[name] for name in shared}, ours["name"]
+            assert ours["name"] == "content" or theirs["default"] == ours["default"]
+    assert [f["name"] for f in submitted if "default" not in f] == ["idempotency_key"]
+
+
 @each_view
 def test_every_instant_is_timestamp_millis_and_says_so_in_its_unit(view: type[Record]) -> None:
     for field in current(view).tree["fields"]:
@@ -157,4 +179,4 @@ def test_the_package_reads_its_schemas_from_a_zip_as_from_a_folder(tmp_path: Any
         "print('schemas.zip' in schemas.__file__, len(released()))"
     )
     shown = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert shown.stdout.split() == ["True", "5"]
+    assert shown.stdout.split() == ["True", "8"]

@@ -21,10 +21,13 @@ from tests.unit.schemas.records import NOW, PATIENT
 # A released file is what records on other people's disks were written with. It is never edited: a changed schema is
 # a new file in the next release's folder, and a new line here.
 RELEASED_SHA256 = {
+    "v1/ClaimRow.avsc": "c0c636e0a78f8145b6461ea1a2eeb4dce2fc85b3fd3d3028997b4e0152fe65b2",
+    "v1/DlqDisposition.avsc": "97251ca7525c1d83eb796f3cd190717d24a19bfd72950bc908a9dae323a7a632",
     "v1/MarkerRow.avsc": "02258419327c06a7890d3728ff0d5d6103aadda500a7bfe8c1ffa068c5758ce9",
     "v1/RenderCompleted.avsc": "c227a1f96dd70faf6f00a706a36bd270e02f45c946a624be5270a130b658bbde",
     "v1/RenderFailed.avsc": "39f21aac24010bfb294bd3e6edfca7869bfe35325693705c353b94113cc2d65f",
     "v1/RenderRequested.avsc": "e2677a51b51a26b182698a040a8238eb368155a3bfcb07e3e6f1a49ab8c77df4",
+    "v1/RenderSubmitted.avsc": "f98adb3564d5da5cb9fc6f8cf903dda3378bb51400857eef7e03e69f9b49fcbb",
     "v1/ResultRow.avsc": "98d9fef7428cfc8c2bc146face1f72fbf5287eb26a9d74662c562407cbbd2c11",
 }
 

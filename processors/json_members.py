@@ -1,0 +1,138 @@
+"""Members of a request that is written as a JSON object (RFC 8259): names, types, content."""
+
+from __future__ import annotations
+
+import binascii
+import json
+from base64 import b64decode
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final, Never
+
+from processors.errors import RequestRefused, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
+_TEXTS: Final = ("request_id", "tenant", "format", "error_correction", "profile", "deliver")
+_TEXTS_OR_NULL: Final = ("idempotency_key", "dark", "light")
+_NUMBERS_OR_NULL: Final = ("scale", "size")
+_INSTANTS: Final = ("deadline", "requested_at")
+CONTENT: Final = frozenset({"content", "content_base64"})
+"""Exactly one of them is there: text, or bytes in padded base64."""
+MEMBERS: Final = frozenset({*_TEXTS, *_TEXTS_OR_NULL, *_NUMBERS_OR_NULL, *_INSTANTS, *CONTENT, "boost", "margin"})
+"""Every member that a request may have."""
+_KINDS: Final = {
+    str: "this string",
+    bool: "true or false",
+    int: "this number",
+    float: "this number",
+    list: "an array",
+    dict: "an object",
+    type(None): "null",
+}
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def json_object(text: str, noun: str) -> dict[str, Any]:
+    """Read one object; `noun` is what messages call the text.
+
+    Raises RequestRefused (invalid_request) for anything else, and for a member that is there twice.
+    """
+    try:
+        members = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+    except RequestRefused:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise RequestRefused("invalid_request", f"{noun} is not JSON: {error}") from error
+    if not isinstance(members, dict):
+        raise RequestRefused("invalid_request", f"{noun} is JSON, but not an object")
+    return members
+
+
+def unknown_member(members: dict[str, Any], allowed: AbstractSet[str]) -> str | None:
+    """One line about the first member that a request does not have, or None."""
+    unknown = sorted(members.keys() - allowed)
+    return f"a request has no member {shown(unknown[0])}; it has {', '.join(sorted(allowed))}" if unknown else None
+
+
+def content_of(members: dict[str, Any], noun: str) -> str | bytes:
+    """The content. Raises RequestRefused where it is not there exactly once, or is no base64."""
+    if "content" in members and "content_base64" in members:
+        raise RequestRefused("invalid_request", "content and content_base64 exclude each other")
+    if "content" in members:
+        return text_of("content", members["content"])
+    if "content_base64" not in members:
+        raise RequestRefused("content_empty", f"{noun} has neither content nor content_base64")
+    encoded = text_of("content_base64", members["content_base64"])
+    try:
+        return b64decode(encoded, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise RequestRefused(
+            "invalid_content",
+            f"content_base64 is not padded base64 of RFC 4648 section 4: {error}",
+        ) from error
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise RequestRefused("invalid_request", f"the member {shown(twice)} is there twice")
+    return members
+
+
+def _no_constant(name: str) -> Never:
+    raise RequestRefused("invalid_request", f"{name} is not a JSON number (RFC 8259 section 6)")
+
+
+def typed(name: str, value: object) -> Any:
+    """The value of a member other than the content, of its Python type. Raises RequestRefused (invalid_option)."""
+    if name in _INSTANTS:
+        return None if value is None and name == "deadline" else _instant(name, value)
+    if name == "boost":
+        if not isinstance(value, bool):
+            raise _wrong_type(name, "true or false", value)
+        return value
+    if name == "margin" or (name in _NUMBERS_OR_NULL and value is not None):
+        return _number(name, value)
+    if name in _TEXTS or value is not None:
+        return text_of(name, value)
+    return None
+
+
+def text_of(name: str, value: object) -> str:
+    """A string. Raises RequestRefused (invalid_option)."""
+    if not isinstance(value, str):
+        raise _wrong_type(name, "a string", value)
+    return value
+
+
+def _number(name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise _wrong_type(name, "a number", value)
+    try:
+        return float(value)
+    except OverflowError as error:
+        raise RequestRefused("invalid_option", f"{name} is larger than a double holds") from error
+
+
+def _instant(name: str, value: object) -> int:
+    expected = "whole milliseconds since 1970 or an RFC 3339 instant with its offset"
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 53:
+        return value
+    if not isinstance(value, str):
+        raise _wrong_type(name, expected, value)
+    try:
+        instant = datetime.fromisoformat(value)
+    except ValueError as error:
+        raise _wrong_type(name, expected, value) from error
+    if instant.tzinfo is None:
+        raise _wrong_type(name, expected, value)
+    return (instant - _EPOCH) // timedelta(milliseconds=1)
+
+
+def _wrong_type(name: str, expected: str, value: object) -> RequestRefused:
+    # The value itself stays out of the message: it may be content.
+    found = _KINDS[type(value)]
+    return RequestRefused("invalid_option", f"{name} must be {expected}, not {found}")
