@@ -1,0 +1,40 @@
+"""The child of a traced worker: python -m tests.support.faulty_render_child TRACE SLOW_RENDER_SECONDS
+
+A worker's `Renderer.command` is replaced by `command(trace, seconds)`; each call of the encoder in the child is then
+an "encoded" line of the trace, with the child's pid, and each render sleeps first.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from tests.support.trace import TraceWriter
+
+
+def command(trace: Path, slow_render_s: float = 0.0) -> tuple[str, ...]:
+    """What to set as `Renderer.command`."""
+    return (sys.executable, "-P", "-m", "tests.support.faulty_render_child", str(trace.absolute()), str(slow_render_s))
+
+
+def main(trace: Path, slow_render_s: float) -> None:
+    """Wrap, then serve as the product's child does. A name that is gone ends the child, and so the worker."""
+    child = importlib.import_module("streams.rendering.child")
+    segno = importlib.import_module("segno")
+    writer = TraceWriter(trace)
+    original = segno.make
+
+    def make(*args: Any, **kwargs: Any) -> Any:
+        writer.write("encoded")
+        time.sleep(slow_render_s)
+        return original(*args, **kwargs)
+
+    vars(segno)["make"] = make
+    child.main()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), float(sys.argv[2]))
