@@ -1,0 +1,79 @@
+"""Run the forwarder: check what it needs, forward until told to stop, leave with a code that says why."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from pathlib import Path
+from types import FrameType
+
+import structlog
+from confluent_kafka import KafkaException
+
+from streams.delay.forwarder import Forwarder, ForwarderRefused
+from streams.delay.open_transactions import OpenTransactionAlarm
+from streams.exit_codes import ExitCode
+from streams.instance import DataFolderError, instance_id, lock_data_folder
+from streams.logs import configure_logs
+from streams.ownership.errors import OwnershipLost
+from streams.process_end import end_process
+from streams.settings import Settings
+from streams.topic_admin import TopicsUnfit, check
+from streams.topic_reader import BrokerUnreachable, TopicMissing
+
+log = structlog.get_logger("streams.delay")
+
+STOP_SECONDS = 10.0
+"""A commit takes milliseconds; past this the process leaves as if killed, which is safe."""
+
+
+def run_delay(settings: Settings) -> None:
+    """Forward until SIGTERM or SIGINT.
+
+    Raises:
+        SystemExit: with an `ExitCode`, after one clear line.
+    """
+    configure_logs(settings)
+    # Of the forwarder alone, in the data folder that it may share with a worker: it keeps the instance id.
+    folder = Path(settings.data_dir) / "delay"
+    try:
+        _lock = lock_data_folder(folder)
+        instance = instance_id(settings.model_copy(update={"data_dir": folder}))
+        for warning in check(settings):
+            log.warning("broker_settings", warning=warning)
+        stopping = _stop_on_signals()
+        forwarder = Forwarder(settings, instance, stopping)
+    except DataFolderError as exc:
+        end_process(ExitCode.DATA_FOLDER, str(exc))
+    except KafkaException as exc:
+        end_process(ExitCode.SETTINGS, f"QR_KAFKA_*: {exc.args[0].str()}")
+    except (BrokerUnreachable, TopicsUnfit) as exc:
+        end_process(exc.exit_code, str(exc))
+    log.info("delay_starts", instance=instance)
+    watch = OpenTransactionAlarm(settings)
+    watching = threading.Thread(target=watch.look_until, args=(stopping,), name="open-transactions", daemon=True)
+    watching.start()
+    try:
+        forwarder.run()
+        forwarder.close()
+    except (OwnershipLost, TopicMissing, ForwarderRefused) as exc:
+        end_process(exc.exit_code, str(exc))
+    except Exception as exc:  # noqa: BLE001  # whatever it is, the offsets have not moved
+        end_process(ExitCode.CRASHED, f"{type(exc).__name__}: {exc}", exc_info=exc)
+
+
+def _stop_on_signals() -> threading.Event:
+    stopping = threading.Event()
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        if stopping.is_set():
+            return
+        log.info("delay_stops", signal=signal.Signals(number).name)
+        stopping.set()
+        deadline = threading.Timer(STOP_SECONDS, end_process, (ExitCode.CRASHED, f"the forwarder did not stop within {STOP_SECONDS:.0f} s"))
+        deadline.daemon = True
+        deadline.start()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, stop)
+    return stopping
