@@ -12,6 +12,7 @@ from pathlib import Path
 from confluent_kafka import Message
 
 from schemas.events import RenderCompleted, RenderRequested
+from streams.bench.delay import delay
 from streams.bench.seeded_changelog import seed_changelog
 from streams.bench.stream import BenchStream, MeasurementFailed, Usage, over_hashes
 from streams.client import Published
@@ -156,6 +157,7 @@ MEASUREMENTS: dict[str, Callable[[str, Path, float], Result]] = {
     "restart": restart,
     "many-hashes": many_hashes,
     "many-partitions": many_partitions,
+    "delay": delay,
 }
 AIMS: dict[tuple[str, str], str] = {
     ("cached-path", "outcomes_per_second"): "≥ 7,000",
@@ -164,6 +166,8 @@ AIMS: dict[tuple[str, str], str] = {
     ("restart", "seconds_to_next_outcome"): "≤ 4",
     ("many-hashes", "memory_mib"): "≤ 250",
     ("many-hashes", "restored_rows_per_second"): "≥ 100,000",
+    ("delay", "due_records_per_second"): "≥ 10,000",
+    ("delay", "idle_lateness_p99_ms"): "≤ 250",
 }
 """Figures that the project wants to keep, on two cores."""
 

@@ -16,7 +16,7 @@ from streams import kafka_clients
 from streams.bench.stream import MeasurementFailed, content, over_hashes
 from streams.client import new_request
 from streams.deciding import outcomes
-from streams.deciding.carry_out import Decider
+from streams.ownership.expiring_rows import expiring
 from streams.settings import Settings
 from streams.topics import RENDERS_CHANGELOG
 
@@ -26,8 +26,7 @@ def seed_changelog(settings: Settings, hashes: int) -> None:
 
     The contents are those of `over_hashes`; all have the artifact of the first, so only a measurement may read them.
     """
-    decider = Decider(settings, Codec())
-    codec, lifetimes = decider.row_codec, decider.lifetimes
+    codec, lifetimes = Codec(), outcomes.Lifetimes.of(settings)
     now_ms = time.time_ns() // 1_000_000
     spec, _ = identify(new_request(content(0), request_id="seed"))
     rendered = render(spec)
@@ -41,9 +40,9 @@ def seed_changelog(settings: Settings, hashes: int) -> None:
         )
         marker = MarkerRow(generation=0, attempt=1, outcome="completed", event_id=name[:32], expires_at=now_ms + lifetimes.request)
         rows = {
-            result_key(name): codec.encode(row),
+            result_key(name): expiring(codec.encode(row), row.expires_at),
             artifact_key(name): rendered.artifact,
-            marker_key(name.encode(), request.tenant, request.request_id): codec.encode(marker),
+            marker_key(name.encode(), request.tenant, request.request_id): expiring(codec.encode(marker), marker.expires_at),
         }
         for key, value in rows.items():
             kafka_clients.produce(producer, changelog, value, key, partition)

@@ -92,9 +92,9 @@ class BenchStream:
         return time.monotonic() - began
 
     def opened(self) -> dict[int, dict[str, Any]]:
-        """The worker's own lines about the partitions that it opened since its start, newest first to count."""
+        """The worker's own lines about the requested partitions that it opened since its start; the intake's are opened with them."""
         lines = (json.loads(line) for line in self.worker.said().splitlines() if '"partition_opened"' in line)
-        return {int(line["partition"]): line for line in lines}
+        return {int(line["partition"]): line for line in lines if line["agent"] == "render"}
 
     def publish(self, requests: Iterable[RenderRequested]) -> int:
         """Publish and wait for every acknowledgement; how many."""

@@ -18,6 +18,7 @@ class DeliveredEvent(NamedTuple):
     Attributes:
         continues: offset after the predecessor in its fetch chain; None if unknown.
         generation: of the consumer group when it was delivered.
+        timestamp_ms: the broker's append time, ms since the epoch; None if unknown.
     """
 
     offset: int
@@ -26,6 +27,7 @@ class DeliveredEvent(NamedTuple):
     key: bytes | None
     value: bytes | None
     headers: tuple[tuple[str, bytes | None], ...]
+    timestamp_ms: int | None = None
 
 
 class Placement(Enum):

@@ -1,27 +1,31 @@
 """One event's way through step 2: what its decision does to the batch.
 
-The decision is a value (`processors.decide`); this module carries it out and never asks why.
+The decision is a value (`processors.decide`); this module carries it out and never asks why. Whatever needs something
+from outside asks for it first (NotPrepared), before anything is changed.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Self
 
 import structlog
 
 from processors.arrival import Arrival
 from processors.decide import Answer, DeadLetter, Decision, Drop, Fail, Render, Reroute, Wait
-from processors.errors import RenderError
-from processors.render import render
+from processors.errors import ErrorClass, RenderError, RenderRefused, StreamRefused
+from processors.retry import Parking, after_failure
 from processors.row_keys import artifact_key, marker_key, result_key
 from schemas import cloudevents
 from schemas.events import MarkerRow, RenderCompleted, RenderFailed, ResultRow
 from streams.dead_letters.letter import dead_letter
-from streams.deciding import outcomes, stream_headers
+from streams.deciding import control, outcomes, stream_headers, waiting
 from streams.deciding.delivery import DeliveredEvent
 from streams.deciding.outcomes import StoredResult
+from streams.deciding.side_effects import Found, Need, NotObtained, NotPrepared, Obtained, Origin
 from streams.ownership.batch import Batch, Headers, OutgoingRecord
-from streams.ownership.errors import StateUnusable
+from streams.ownership.expiring_rows import expiring, without_expiry
 from streams.ownership.ownership import Claim
 
 if TYPE_CHECKING:
@@ -31,21 +35,37 @@ log = structlog.get_logger(__name__)
 
 
 class Step:
-    """One event, the batch that it is decided for, and the claim under which that happens."""
+    """One event, the batch that it is decided for, and the claim under which that happens.
 
-    __slots__ = ("arrival", "batch", "claim", "decider", "event", "letter_with_value", "marker_name", "now_ms", "stored")
+    Attributes:
+        waited: the event is one that waited for the retry of its hash, decided again.
+    """
 
-    def __init__(self, decider: Decider, event: DeliveredEvent, arrival: Arrival, batch: Batch, claim: Claim, now_ms: int) -> None:
+    __slots__ = ("arrival", "batch", "claim", "decider", "event", "letter_with_value", "marker_name", "now_ms", "prepared", "stored", "waited")
+
+    def __init__(  # noqa: PLR0913, PLR0917  # what an event is decided from
+        self, decider: Decider, event: DeliveredEvent, arrival: Arrival, batch: Batch, claim: Claim, prepared: dict[str, Found], now_ms: int,
+        *, waited: bool = False,
+    ) -> None:
         self.decider = decider
         self.event = event
         self.arrival = arrival
         self.batch = batch
         self.claim = claim
+        self.prepared = prepared
         self.now_ms = now_ms
+        self.waited = waited
         self.stored: StoredResult | None = None
         self.letter_with_value = True
         request = arrival.request
         self.marker_name = b"" if request is None else marker_key(event.key, request.tenant, request.request_id)
+
+    @classmethod
+    def unread(cls, decider: Decider, event: DeliveredEvent, batch: Batch, claim: Claim) -> Self:
+        """An event of which only the coordinates are looked at."""
+        size = len(event.value or b"")
+        arrival = Arrival(event.key, size, claim.partition, False, 0, 1, None, None, None, RenderRefused("renderer_crash"))
+        return cls(decider, event, arrival, batch, claim, {}, time.time_ns() // 1_000_000)
 
     @property
     def names(self) -> dict[str, str | None]:
@@ -57,37 +77,40 @@ class Step:
             "job_id": f"{self.claim.partition}-{self.event.offset}",
         }
 
-    def carry_out(self, decision: Decision) -> str:
-        """Do what the decision says to the batch; its kind, for counting."""
+    def carry_out(self, decision: Decision) -> str:  # noqa: PLR0911  # one return a kind of decision
+        """Do what the decision says to the batch; its kind, for counting.
+
+        Raises:
+            NotPrepared: it needs what is not there yet; the batch is as it was.
+        """
         match decision:
             case Answer(stale, refresh):
                 return self.answer(stale=stale, refresh=refresh)
             case Render():
                 return self.render()
             case Drop(reason):
-                if self.decider.tells_each_request:
-                    log.debug("request_dropped", reason=reason, **self.names)
-                return reason
+                return self.drop(reason)
             case Fail(error, from_cache):
                 return self.fail(error, from_cache=from_cache)
             case DeadLetter(error):
-                self.write_letter(error)
-                return "dead_letter"
+                return self.write_letter(error)
             case Reroute(partition):
-                self.reroute(partition)
-                return "rerouted"
+                return self.reroute(partition)
             case Wait():
-                raise StateUnusable(
-                    f"{self.claim.changelog}-{self.claim.partition} holds a pending retry, which this release does not write: "
-                    "start the release that wrote it"
-                )
+                return self.wait()
+
+    def drop(self, reason: str) -> str:
+        """Nothing: the request has been taken before."""
+        if self.decider.tells_each_request:
+            log.debug("request_dropped", reason=reason, **self.names)
+        return reason
 
     def read_marker(self) -> MarkerRow | None:
         """The request's marker under the record's key."""
         if self.arrival.request is None:
             return None
         raw = self.batch.get(self.marker_name)
-        return None if raw is None else self.decider.row_codec.decode(raw, MarkerRow)
+        return None if raw is None else self.decider.row_codec.decode(without_expiry(raw), MarkerRow)
 
     def read_result(self) -> ResultRow | None:
         """The row of this content hash, where the record can be answered from it."""
@@ -97,50 +120,194 @@ class Step:
         if raw is None:
             return None
         self.stored = self.decider.stored_result(raw)
-        return self.stored.row
+        return None if self._invalidated(self.stored.row) else self.stored.row
+
+    def _invalidated(self, row: ResultRow) -> bool:
+        """Whether the results of the row's profile are to answer only if they are younger."""
+        since = self.batch.get(control.invalidated_key(row.profile))
+        return since is not None and row.status != "retrying" and row.updated_at <= int(since)
+
+    def unmet(self, decision: Render | Answer) -> Need | None:
+        """What this decision would ask for; None if everything is there."""
+        try:
+            if isinstance(decision, Render):
+                self._found()
+            else:
+                self._for_answer(refresh=decision.refresh)
+        except NotPrepared as missing:
+            return missing.need
+        return None
 
     def render(self) -> str:
-        """Render, keep the result, answer with it."""
-        try:
-            stored, artifact = self._render_and_keep()
-        except RenderError as error:
-            return self.fail(error, from_cache=False)
-        self._complete(stored, artifact, "rendered")
+        """Answer with an artifact that is made now, or was made by an attempt before."""
+        found = self._found()
+        if isinstance(found, NotObtained):
+            return self._without_artifact(found)
+        self._complete(self._keep(found), found.rendered.artifact, "rendered")
         return "rendered"
 
     def answer(self, *, stale: bool, refresh: bool) -> str:
-        """Answer from the row; after the answer, render anew if asked to."""
-        content_hash = self.arrival.content_hash
+        """Answer from the row; if asked to, with a fresh one made for those that come later."""
+        artifact, refreshed = self._for_answer(refresh=refresh)
+        if isinstance(artifact, NotObtained):
+            return self._without_artifact(artifact)
+        if isinstance(artifact, Obtained):  # the store had no right bytes: they were made again
+            self._complete(self._keep(artifact), artifact.rendered.artifact, "rendered")
+            return "rendered"
         assert self.stored is not None
-        assert content_hash is not None
+        source = "stale" if stale else "cache"
+        self._complete(self.stored, artifact, source)
+        if isinstance(refreshed, Obtained):
+            self._keep(refreshed)
+        elif isinstance(refreshed, NotObtained):
+            self._put_off_refresh(refreshed.error)
+        return source
+
+    def _for_answer(self, *, refresh: bool) -> tuple[bytes | Obtained | NotObtained, Found | None]:
+        """The artifact of the ready row, or one made again; beside it the fresh one, if that is asked for."""
+        content_hash = self._content_hash
+        assert self.stored is not None
+        if self.decider.side_effects.store is not None:
+            found = self._found()
+            if isinstance(found, Obtained) and found.origin is Origin.STORED:
+                # Read whole, with its checksum: as good as made anew.
+                return found.rendered.artifact, found if refresh else None
+            return found, None
         artifact = self.batch.get(artifact_key(content_hash))
         if artifact is None:  # never serve a result without its bytes: make them again
             log.error("artifact_row_missing", **self.names)
-            return self.render()
-        source = "stale" if stale else "cache"
-        self._complete(self.stored, artifact, source)
-        if refresh:
-            try:
-                self._render_and_keep()
-            except RenderError as error:
-                log.warning("refresh_failed", error_code=error.code, **self.names)
-        return source
+            return self._found(), None
+        return artifact, self._found() if refresh else None
 
-    def _render_and_keep(self) -> tuple[StoredResult, bytes]:
-        spec, content_hash = self.arrival.spec, self.arrival.content_hash
+    def _found(self) -> Found:
+        """What was prepared for this hash.
+
+        Raises:
+            NotPrepared: nothing was.
+        """
+        content_hash, spec, request = self._content_hash, self.arrival.spec, self.arrival.request
+        found = self.prepared.get(content_hash)
+        if found is not None:
+            return found
         assert spec is not None
-        assert content_hash is not None
-        rendered = render(spec)
-        reference = outcomes.result_ref(self.claim.changelog, self.claim.partition, content_hash)
-        before = self.stored.row if self.stored else None
-        row = outcomes.ready_row(spec, content_hash, rendered, reference=reference, lifetimes=self.decider.lifetimes, now_ms=self.now_ms, before=before)
-        self._put(result_key(content_hash), self.decider.row_codec.encode(row))
-        self._put(artifact_key(content_hash), rendered.artifact)
-        return StoredResult(row), rendered.artifact
+        assert request is not None
+        stored = self.decider.side_effects.store is not None
+        apart = self.decider.settings.isolation == "tenant"
+        raise NotPrepared(Need(
+            content_hash, spec, request.tenant if apart else None, self._known(),
+            self.batch.get(artifact_key(content_hash)) if stored else None,
+            self.arrival.attempt > 1 or self.event.offset < self.batch.source_end,
+        ))
+
+    def _known(self) -> ResultRow | None:
+        """What the row tells of an artifact that may still be used: none that is past its time."""
+        row = self.stored.row if self.stored else None
+        if row is None or (row.status == "ready" and (self.now_ms >= row.stale_until or self._invalidated(row))):
+            return None
+        return row
+
+    @property
+    def _content_hash(self) -> str:
+        assert self.arrival.content_hash is not None  # only requests with a canonical form are answered
+        return self.arrival.content_hash
+
+    def _keep(self, found: Obtained) -> StoredResult:
+        """Write the ready row, and the artifact where the table is its store."""
+        content_hash, spec = self._content_hash, self.arrival.spec
+        assert spec is not None
+        reference = found.reference or outcomes.result_ref(self.claim.changelog, self.claim.partition, content_hash)
+        row = outcomes.ready_row(
+            spec, content_hash, found.rendered, reference=reference, lifetimes=self.decider.lifetimes, now_ms=self.now_ms,
+            before=self.stored.row if self.stored else None, attempts=self.arrival.attempt,
+        )
+        self._put_result(row)
+        if found.reference is None:
+            self._put(artifact_key(content_hash), found.rendered.artifact)
+        elif self.batch.get(artifact_key(content_hash)) is not None:  # the store has what the owner had kept for it
+            self._put(artifact_key(content_hash), None)
+        # For the next request of the hash it is what the store holds.
+        self.prepared[content_hash] = replace(found, origin=Origin.STORED)
+        self._release_waiting()
+        return StoredResult(row)
+
+    def _put_off_refresh(self, error: RenderError) -> None:
+        """The stale row goes on answering; not every request of it tries again."""
+        assert self.stored is not None
+        first_delay = self.decider.retry_policy.delays_ms[0]
+        self._put_result(replace(self.stored.row, next_attempt_at=self.now_ms + first_delay))
+        log.warning("refresh_failed", error_code=error.code, **self.names)
+
+    def _without_artifact(self, found: NotObtained) -> str:
+        """Park the request for what passes, as long as attempts are left; else fail it."""
+        if found.error.error_class is not ErrorClass.TRANSIENT:
+            return self.fail(found.error, from_cache=False)
+        partitions = self.decider.retry_topics[0][1]
+        parking = after_failure(self.arrival.attempt, self.now_ms, self.decider.retry_policy, partitions, self.decider.draw(partitions))
+        if parking is None:
+            return self.fail(found.error, from_cache=False, rendered=found)
+        self._park(found, parking)
+        return "parked"
+
+    def _park(self, found: NotObtained, parking: Parking) -> None:
+        """Send the request to its delay topic; row, bytes and marker stay here until it comes back."""
+        content_hash, spec, request = self._content_hash, self.arrival.spec, self.arrival.request
+        assert spec is not None
+        assert request is not None
+        lost_after = parking.due_ms + self.decider.lifetimes.grace
+        self._put_result(outcomes.unready_row(
+            "retrying", spec, found.error, attempts=self.arrival.attempt, next_attempt_at=parking.due_ms, expires_at=lost_after,
+            now_ms=self.now_ms, before=self.stored.row if self.stored else None, rendered=found.rendered,
+        ))
+        self._keep_for_the_store(found)
+        self._mark(None, None)
+        row = waiting.waiting_row(self.event, now_ms=self.now_ms, expires_ms=lost_after)
+        self._put_expiring(waiting.parked_key(self.event.key, request.tenant, request.request_id), self.decider.row_codec.encode(row), lost_after)
+        topic = self.decider.retry_topics[parking.topic_number - 1][0]
+        marks = stream_headers.Marks(self.arrival.generation, self.arrival.attempt + 1)
+        headers = stream_headers.parked(self.event.headers, marks, parking.due_ms, found.error.code, self.now_ms)
+        self.batch.send(OutgoingRecord(topic, self.event.key, self.event.value, headers, self.event.offset, parking.partition))
+        log.info("request_parked", error_code=found.error.code, attempt=self.arrival.attempt, due_ms=parking.due_ms, content_hash=content_hash, request_id=request.request_id)
+
+    def _keep_for_the_store(self, found: NotObtained) -> None:
+        """The bytes that the store did not take: the next attempt only puts them."""
+        if found.rendered is not None:
+            self._put(artifact_key(self._content_hash), found.rendered.artifact)
+
+    def wait(self) -> str:
+        """Keep the request beside the pending retry of its hash."""
+        expires = self.now_ms + self.decider.lifetimes.request
+        row = waiting.waiting_row(self.event, now_ms=self.now_ms, expires_ms=expires)
+        self._put_expiring(waiting.waiting_key(self._content_hash, self.event.offset), self.decider.row_codec.encode(row), expires)
+        self._mark(None, None)
+        self._forget_parked()  # of one that came back to find another leading: it must not be both
+        return "waiting"
+
+    def condemn(self) -> str:
+        """Fail a request whose handling has killed the worker too often, without handling it again."""
+        if self.arrival.request is None:
+            return self.write_letter(RenderRefused("renderer_crash"))
+        self.read_result()
+        return self.fail(RenderRefused("renderer_crash"), from_cache=False)
+
+    def lose(self) -> str:
+        """Fail a request that did not come back in time; should it come back yet, it is a duplicate."""
+        self.read_result()
+        kind = self.fail(StreamRefused("retry_lost"), from_cache=False, marked_attempt=self.arrival.attempt + 1)
+        # Whatever has become of the row meanwhile: nobody else will tell those that waited.
+        self._let_waiting_go_on()
+        return kind
+
+    def _release_waiting(self) -> None:
+        """A retry has come to its end: the requests that waited for it are decided again."""
+        if self.stored is not None and self.stored.row.status == "retrying":
+            self._let_waiting_go_on()
+
+    def _let_waiting_go_on(self) -> None:
+        if self.batch.scan(waiting.waiting_prefix(self._content_hash), 1):
+            self._put(waiting.answerable_key(self._content_hash), b"1")
 
     def _complete(self, stored: StoredResult, artifact: bytes, source: str) -> None:
-        content_hash, identity = self.arrival.content_hash, self._identity()
-        assert content_hash is not None
+        content_hash, identity = self._content_hash, self._identity()
         sections = outcomes.completed(self.arrival, stored, artifact, identity=identity, source=source, now_ms=self.now_ms)
         value = self.decider.codec.framed(RenderCompleted, *sections)
         self._send(self.decider.completed_topic, content_hash.encode(), RenderCompleted, identity, value)
@@ -148,57 +315,93 @@ class Step:
         if self.decider.tells_each_request:
             log.debug("request_completed", source=source, **self.names)
 
-    def fail(self, error: RenderError, *, from_cache: bool, remember: bool = True) -> str:
+    def fail(self, error: RenderError, *, from_cache: bool, remember: bool = True, rendered: NotObtained | None = None, marked_attempt: int | None = None) -> str:
         """Failed event, dead letter and negative cache, as the error's row says.
 
-        `remember` is False for a failure that says nothing about the content.
+        `remember` is False for a failure that says nothing about the content. `rendered` is what was made and not taken
+        by the store. `marked_attempt` is the attempt up to which the request counts as answered, if not its own.
         """
         arrival, identity = self.arrival, self._identity()
         event = outcomes.failed(arrival, error, identity=identity, now_ms=self.now_ms)
         key = arrival.content_hash.encode() if arrival.content_hash else self.event.key
         self._send(self.decider.failed_topic, key, RenderFailed, identity, self.decider.codec.encode(event))
-        if error.row.dead_letter and not from_cache:
+        if error.row.dead_letter and (not from_cache or self.waited):
             self.write_letter(error)
-        if remember and error.row.negative_cache and not from_cache and arrival.content_hash is not None and arrival.problem is None:
-            row = outcomes.failed_row(error, arrival.attempt, self.decider.lifetimes, self.now_ms)
-            self._put(result_key(arrival.content_hash), self.decider.row_codec.encode(row))
-        self._mark("failed", identity)
+        if not from_cache:
+            self._remember(error, rendered, remember=remember)
+        self._mark("failed", identity, marked_attempt)
         # The cause is ours only where the renderer raised what it does not know; its text holds no content.
         log.info("request_failed", error_code=error.code, error_class=str(error.error_class), from_cache=from_cache, exc_info=error.__cause__ if error.code == "render_failed" else None, **self.names)
         return "failed_from_cache" if from_cache else "failed"
+
+    def _remember(self, error: RenderError, rendered: NotObtained | None, *, remember: bool) -> None:
+        """The negative-cache row; without one, a retry that has failed for its own reason leaves the hash to the next request."""
+        arrival = self.arrival
+        before = self.stored.row if self.stored else None
+        if arrival.content_hash is None or arrival.spec is None or arrival.problem is not None:
+            return
+        if remember and error.row.negative_cache:
+            expires = self.now_ms + self.decider.lifetimes.failure
+            self._put_result(outcomes.unready_row(
+                "failed", arrival.spec, error, attempts=arrival.attempt, expires_at=expires, now_ms=self.now_ms, before=before,
+                generation=arrival.generation,
+                rendered=rendered.rendered if rendered else None,
+            ))
+            if rendered is not None:
+                self._keep_for_the_store(rendered)
+        elif before is not None and before.status == "retrying":
+            self._put_result(replace(before, fresh_until=self.now_ms, stale_until=self.now_ms, expires_at=self.now_ms))
+        self._release_waiting()
 
     def refuse_output(self) -> str:
         """Fail a record whose output was larger than its topic takes; its letter then goes without the value."""
         error = self.arrival.problem or RenderError("output_too_large")
         self.letter_with_value = False
         if self.arrival.request is None:
-            self.write_letter(error)
-            return "dead_letter"
+            return self.write_letter(error)
         return self.fail(error if error.row.dead_letter else RenderError("output_too_large"), from_cache=False, remember=False)
 
-    def write_letter(self, error: RenderError) -> None:
+    def write_letter(self, error: RenderError) -> str:
         """The dead letter of this event."""
         letter = dead_letter(
-            self.decider.dead_letter_topic, self.event, self.arrival, error,
-            source=self.claim.source, now_ms=self.now_ms, with_value=self.letter_with_value,
+            self.decider.dead_letter_topic, self.event, self.arrival, error, source=self.claim.source, now_ms=self.now_ms,
+            first_failure_ms=stream_headers.moment_ms(self.event.headers, stream_headers.FIRST_FAILURE), with_value=self.letter_with_value,
         )
         self.batch.send(letter)
         log.warning("dead_letter", error_code=error.code, **self.names)
+        return "dead_letter"
 
-    def reroute(self, partition: int) -> None:
+    def reroute(self, partition: int) -> str:
         """Send the record as it is to the partition of its key, marked so that it can't go round in circles."""
         mark = (stream_headers.REROUTED, b"%d" % self.claim.partition)
         self.batch.send(OutgoingRecord(self.decider.source, self.event.key, self.event.value, [*self.event.headers, mark], self.event.offset, partition))
         log.info("request_rerouted", to_partition=partition, **self.names)
+        return "rerouted"
 
-    def _mark(self, outcome: str, identity: str) -> None:
-        row = outcomes.marker(self.arrival, outcome, identity, self.decider.lifetimes, self.now_ms)
-        self._put(self.marker_name, self.decider.row_codec.encode(row))
+    def _mark(self, outcome: str | None, identity: str | None, attempt: int | None = None) -> None:
+        row = outcomes.marker(self.arrival, attempt or self.arrival.attempt, outcome, identity, self.decider.lifetimes, self.now_ms)
+        self._put_expiring(self.marker_name, self.decider.row_codec.encode(row), row.expires_at)
+        if outcome is not None and (self.arrival.attempt > 1 or attempt is not None):
+            self._forget_parked()
+
+    def _forget_parked(self) -> None:
+        """The request has its outcome: it waits no more."""
+        request = self.arrival.request
+        if request is not None:
+            parked = waiting.parked_key(self.event.key, request.tenant, request.request_id)
+            if self.batch.get(parked) is not None:
+                self._put(parked, None)
 
     def _identity(self) -> str:
         return outcomes.event_id(self.claim.source_id, self.claim.partition, self.event.offset, "outcome")
 
-    def _put(self, key: bytes, value: bytes) -> None:
+    def _put_result(self, row: ResultRow) -> None:
+        self._put_expiring(result_key(self._content_hash), self.decider.row_codec.encode(row), row.expires_at)
+
+    def _put_expiring(self, key: bytes, row: bytes, expires_ms: int) -> None:
+        self._put(key, expiring(row, expires_ms))
+
+    def _put(self, key: bytes, value: bytes | None) -> None:
         self.batch.put(key, value, self.event.offset)
 
     def _send(self, topic: str, key: bytes | None, kind: type[RenderCompleted | RenderFailed], identity: str, value: bytes) -> None:

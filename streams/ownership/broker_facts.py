@@ -27,9 +27,10 @@ LATEST: Any = OffsetSpec.latest()  # type: ignore[no-untyped-call]
 
 @dataclass(frozen=True, slots=True)
 class SourceLog:
-    """A source partition: first offset still there, and the group's committed offset if there is one."""
+    """A source partition: first offset still there, last stable one, and the group's committed offset if there is one."""
 
     start: int
+    end: int
     group_offset: int | None
 
 
@@ -59,16 +60,17 @@ class BrokerFacts:
         return {tp: ChangelogLog(ids[tp[0]], starts[tp], ends[tp]) for tp in wanted}
 
     def source_logs(self, partitions: Iterable[tuple[str, int]]) -> dict[tuple[str, int], SourceLog]:
-        """Start and group offset of source partitions."""
+        """Start, end and group offset of source partitions."""
         wanted = list(partitions)
         starts = self._offsets(wanted, EARLIEST)
+        ends = self._offsets(wanted, LATEST)
         if not wanted:
             return {}
         request = ConsumerGroupTopicPartitions(self._group, [TopicPartition(*tp) for tp in wanted])
         future = self._admin.list_consumer_group_offsets([request], request_timeout=ANSWER_SECONDS)[self._group]
         committed = {(tp.topic, tp.partition): tp.offset for tp in _answer(future, "group offsets cannot be read").topic_partitions}
         # A partition without a committed offset is answered with a negative one.
-        return {tp: SourceLog(starts[tp], offset if (offset := committed.get(tp, -1)) >= 0 else None) for tp in wanted}
+        return {tp: SourceLog(starts[tp], ends[tp], offset if (offset := committed.get(tp, -1)) >= 0 else None) for tp in wanted}
 
     def _offsets(self, partitions: list[tuple[str, int]], spec: Any) -> dict[tuple[str, int], int]:
         if not partitions:

@@ -94,7 +94,8 @@ class Owners:
             restored = await self._each(
                 lambda owner: owner.restore(changelogs[owner.claim.changelog, owner.claim.partition], superseded), opening
             )
-            positions = [first_position(owner, sources[owner.claim.source, owner.claim.partition]) for owner in opening]
+            logs = [sources[owner.claim.source, owner.claim.partition] for owner in opening]
+            positions = [first_position(owner, source) for owner, source in zip(opening, logs, strict=True)]
             if superseded.is_set() or not still_current():
                 raise Abandoned
         except BaseException as exc:
@@ -102,8 +103,8 @@ class Owners:
             if isinstance(exc, Abandoned):
                 return
             raise
-        for owner, rows, position in zip(opening, restored, positions, strict=True):
-            owner.open(position)
+        for owner, rows, position, source in zip(opening, restored, positions, logs, strict=True):
+            owner.open(position, source.end)
             self._open[owner.claim.agent, owner.claim.partition] = owner
             log.info(
                 "partition_opened", agent=owner.claim.agent, partition=owner.claim.partition, generation=owner.claim.generation,

@@ -18,13 +18,19 @@ from typing import Any, TypeVar
 from streams.ownership.batch import Batch
 from streams.ownership.checkpoint import ChangelogLog, Checkpoint
 from streams.ownership.errors import Abandoned, LocalWriteFailed, OwnershipLost
+from streams.ownership.expiring_rows import Due
 from streams.ownership.partition_rows import PartitionRows
 from streams.ownership.restore import Restored, restore
-from streams.ownership.transaction import TransactionalProducer
+from streams.ownership.transaction import LastRow, TransactionalProducer
 from streams.process_end import end_process
 from streams.settings import Settings
 
 Result = TypeVar("Result")
+
+CHORES_SECONDS = 1.0
+"""Between two looks: sooner burns processor time on idle partitions, later lets requests wait whose retry has ended."""
+CLOCK_SECONDS = 60.0
+"""Between two commits of an idle partition that only bring the broker's clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +68,14 @@ def _end_if_lost(committing: asyncio.Future[Any]) -> None:
 
 
 class Ownership:
-    """One open partition: producer, rows and position under one epoch."""
+    """One open partition: producer, rows and position under one epoch.
+
+    Attributes:
+        position: the next offset to decide.
+        has_position_row: whether a transaction has made a position durable.
+        source_end: the source's end when the ownership opened; what lies below may have been handled before.
+        append_time_ms: the broker's clock at the last row of this partition that is known, milliseconds since the epoch.
+    """
 
     def __init__(self, settings: Settings, claim: Claim, rows: PartitionRows, producer: TransactionalProducer, executor: Executor) -> None:
         self._settings = settings
@@ -73,10 +86,18 @@ class Ownership:
         self.executor = executor
         # Held while rows are read for decisions (step 2) and while steps 4 and 5 run: closing waits for it.
         self._in_use = threading.Lock()
+        # One transaction at a time, whether events or the clock asked for it. The lock is the event loop's: a thread that
+        # waited for another's commit would keep a third partition's from running.
+        self._one_transaction = asyncio.Lock()
         self._closed = True
         self._released = False
+        self._version = 0
         self.position = 0
         self.has_position_row = False
+        self.source_end = 0
+        self.append_time_ms = 0
+        self._chores_at = 0.0
+        self._clock_at = 0.0
 
     def fence(self) -> None:
         """End the former owner's say over this partition; blocking."""
@@ -86,14 +107,16 @@ class Ownership:
         """Bring the rows up to the changelog's end and learn the position; blocking."""
         restored = restore(self._settings, self._rows, self.claim.changelog, self.claim.partition, log, superseded)
         self._log = log
+        self.append_time_ms = restored.append_time_ms
         row = self._rows.get(self.claim.position_key)
         if row is not None:
             self.position, self.has_position_row = int(row), True
         return restored
 
-    def open(self, position: int) -> None:
+    def open(self, position: int, source_end: int = 0) -> None:
         """From here on batches may be decided; `position` is the next offset to decide."""
         self.position = position
+        self.source_end = source_end
         self._closed = False
 
     @property
@@ -139,16 +162,43 @@ class Ownership:
         with self._in_use:
             if self._closed:
                 raise Abandoned
-            yield Batch(self._rows.get, self.position, self.position)
+            yield Batch(self._rows.get, self._version, self.position, self.source_end, self._rows.scan)
+
+    def due(self, until_ms: int) -> Iterator[Due]:
+        """Entries of the expiry index up to an instant; inside `deciding` only."""
+        return self._rows.due(until_ms)
+
+    def chores_are_due(self) -> bool:
+        """Whether it is time to look for work that no event asks for; cheap enough to ask for each batch."""
+        return not self._closed and time.monotonic() >= self._chores_at
+
+    def chores_done(self, *, more: bool) -> None:
+        """They have been looked at; `more` is to be done at once."""
+        self._chores_at = time.monotonic() + (0.0 if more else CHORES_SECONDS)
+
+    def clock_is_behind(self, now_ms: int) -> bool:
+        """Whether something is past by the wall clock whose end the broker's clock, as it is known, has not reached.
+
+        The commit of a position alone brings the broker's clock up to date; once in a while is enough.
+        """
+        behind = self._has_due(now_ms) and not self._has_due(self.append_time_ms)
+        if not behind or time.monotonic() < self._clock_at:
+            return False
+        self._clock_at = time.monotonic() + CLOCK_SECONDS
+        return True
+
+    def _has_due(self, until_ms: int) -> bool:
+        return next(iter(self._rows.due(until_ms)), None) is not None
 
     async def in_thread(self, steps: Callable[[], Result]) -> Result:
         """Steps 2 to 5 of one transaction in one thread, shielded: a cancelled task must not tear 4 and 5 apart."""
-        working = asyncio.get_running_loop().run_in_executor(self.executor, steps)
-        try:
-            return await asyncio.shield(working)
-        except asyncio.CancelledError:
-            working.add_done_callback(_end_if_lost)
-            raise
+        async with self._one_transaction:
+            working = asyncio.get_running_loop().run_in_executor(self.executor, steps)
+            try:
+                return await asyncio.shield(working)
+            except asyncio.CancelledError:
+                working.add_done_callback(_end_if_lost)
+                raise
 
     def commit(self, batch: Batch) -> None:
         """Steps 4 and 5; blocking.
@@ -159,15 +209,17 @@ class Ownership:
         with self._in_use:
             # Another base: the batch's actor was cancelled with this commit still queued, and the events
             # have been decided and committed again since.
-            if self._closed or batch.base != self.position:
+            if self._closed or batch.base != self._version:
                 raise Abandoned
             batch.rows[self.claim.position_key] = b"%d" % batch.position
-            offset = self.publish(batch)
-            self.write_locally(batch, offset)
+            last_row = self.publish(batch)
+            self.write_locally(batch, last_row.offset)
             self.position, self.has_position_row = batch.position, True
+            self.append_time_ms = max(self.append_time_ms, last_row.append_time_ms)
+            self._version += 1
 
-    def publish(self, batch: Batch) -> int:
-        """Step 4: outcomes, rows and position become visible together; the changelog offset reached."""
+    def publish(self, batch: Batch) -> LastRow:
+        """Step 4: outcomes, rows and position become visible together; where the changelog has come to."""
         return self._producer.publish(batch, self.claim.changelog, self.claim.partition)
 
     def write_locally(self, batch: Batch, offset: int) -> None:
@@ -177,7 +229,7 @@ class Ownership:
             LocalWriteFailed: the truth is in the changelog now, and only a restart reads it.
         """
         try:
-            self._rows.write(batch.rows, Checkpoint(self._log.topic_id, offset, time.time_ns() // 1_000_000))
+            self._rows.write(batch.rows, Checkpoint(self._log.topic_id, offset, time.time_ns() // 1_000_000), batch.passed)
         except Exception as exc:  # rocksdict raises bare Exceptions
             raise LocalWriteFailed(f"rows of partition {self.claim.partition} are committed but not written locally: {exc}") from exc
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import rocksdict
 
 from streams.ownership.checkpoint import Checkpoint
 from streams.ownership.errors import StateUnusable
+from streams.ownership.expiring_rows import INDEX, Due, entry, read_entry
 
 CHECKPOINT_KEY = b"local/checkpoint"
 """Never in the changelog: it describes this copy, not the partition."""
@@ -67,24 +68,49 @@ class PartitionRows:
         return value
 
     def keys(self) -> Iterator[bytes]:
-        """Keys of all rows in order, the checkpoint's left out."""
+        """Keys of all rows in order; the checkpoint and the expiry index are no rows."""
         for key in self._db.keys():  # noqa: SIM118  # an Rdict is no dict
-            if isinstance(key, bytes) and key != CHECKPOINT_KEY:
+            if isinstance(key, bytes) and key != CHECKPOINT_KEY and not key.startswith(INDEX):
                 yield key
+
+    def scan(self, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
+        """Rows whose keys begin with `prefix`, in order."""
+        for key, value in self._db.items(from_key=prefix):
+            if not isinstance(key, bytes) or not key.startswith(prefix):
+                return
+            yield key, bytes(value)
+
+    def due(self, until_ms: int) -> Iterator[Due]:
+        """Entries of the expiry index up to an instant (milliseconds since the epoch), the oldest first."""
+        for key in self._db.keys(from_key=INDEX):
+            if not isinstance(key, bytes) or not key.startswith(INDEX):
+                return
+            found = read_entry(key)
+            if found.expires_ms > until_ms:
+                return
+            yield found
 
     def checkpoint(self) -> Checkpoint | None:
         """Up to where the rows hold the changelog; None if they hold nothing."""
         raw = self._db.get(CHECKPOINT_KEY)
         return None if raw is None else Checkpoint.decode(raw)
 
-    def write(self, rows: Mapping[bytes, bytes | None], checkpoint: Checkpoint) -> None:
-        """Rows (None deletes) and checkpoint in one atomic WriteBatch."""
+    def write(self, rows: Mapping[bytes, bytes | None], checkpoint: Checkpoint, passed: Iterable[bytes] = ()) -> None:
+        """Rows (None deletes), their expiry entries and the checkpoint in one atomic WriteBatch.
+
+        `passed` are entries of the expiry index that are done with.
+        """
         batch = rocksdict.WriteBatch(raw_mode=True)
+        for key in passed:
+            batch.delete(key)
         for key, value in rows.items():
             if value is None:
                 batch.delete(key)
             else:
                 batch.put(key, value)
+                expires = entry(key, value)
+                if expires is not None:
+                    batch.put(expires, b"")
         batch.put(CHECKPOINT_KEY, checkpoint.encode())
         self._db.write(batch)
 

@@ -10,7 +10,7 @@ import threading
 import time
 from dataclasses import dataclass
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import TIMESTAMP_LOG_APPEND_TIME, Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from streams import kafka_clients
 from streams.ownership.checkpoint import ChangelogLog, Checkpoint, reason_to_restore_in_full
@@ -30,11 +30,16 @@ SILENCE_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What a restore did: records applied, why it began at the start of the log (if it did), seconds."""
+    """What a restore did: records applied, why it began at the start of the log (if it did), seconds.
+
+    Attributes:
+        append_time_ms: when the broker appended the last record applied, milliseconds since the epoch; 0 if unknown.
+    """
 
     records: int
     full_because: str | None
     seconds: float
+    append_time_ms: int
 
 
 def restore(settings: Settings, rows: PartitionRows, topic: str, partition: int, log: ChangelogLog, superseded: threading.Event) -> Restored:
@@ -55,42 +60,53 @@ def restore(settings: Settings, rows: PartitionRows, topic: str, partition: int,
     if full_because is not None and checkpoint is not None:
         rows.wipe()
     begin = log.start if full_because is not None or checkpoint is None else checkpoint.offset + 1
-    records = 0
+    applied = Applied()
     if begin < log.end:
         consumer = Consumer(kafka_clients.consumer(settings, **{"queued.max.messages.kbytes": max(PREFETCHED_KIB // settings.partitions, LEAST_PREFETCHED_KIB)}))
         try:
             consumer.assign([TopicPartition(topic, partition, begin)])
-            records = _read_to_end(consumer, rows, log, superseded)
+            applied = _read_to_end(consumer, rows, log, superseded)
         finally:
             consumer.close()
-    return Restored(records, full_because, time.monotonic() - started)
+    return Restored(applied.records, full_because, time.monotonic() - started, applied.append_time_ms)
 
 
-def _read_to_end(consumer: Consumer, rows: PartitionRows, log: ChangelogLog, superseded: threading.Event) -> int:
+@dataclass(slots=True)
+class Applied:
+    """Records applied so far, and when the broker appended the last."""
+
+    records: int = 0
+    append_time_ms: int = 0
+
+
+def _read_to_end(consumer: Consumer, rows: PartitionRows, log: ChangelogLog, superseded: threading.Event) -> Applied:
     """Apply records until the fetch *position* reaches the end offset.
 
     Position, not delivery: the last offsets of a transactional log are commit markers, which no
     consumer ever gets. librdkafka tells the position beyond them with its end-of-partition event.
     """
-    applied = 0
+    applied = Applied()
     heard = time.monotonic()
     while not superseded.is_set():
         pending: dict[bytes, bytes | None] = {}
-        last = -1
+        last: Message | None = None
         at_end = False
         for message in consumer.consume(RECORDS_PER_WRITE, 0.05):
             error = message.error()
             if error is None:
                 pending[message.key() or b""] = message.value()
-                last = message.offset() or 0
-                applied += 1
+                last = message
+                applied.records += 1
             elif error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001  # librdkafka names its local codes so
                 at_end = at_end or (message.offset() or 0) >= log.end
             else:
                 raise BrokerSilent(f"changelog cannot be read: {error.str()}") from KafkaException(error)
             heard = time.monotonic()
-        if pending:
-            rows.write(pending, Checkpoint(log.topic_id, last, time.time_ns() // 1_000_000))
+        if last is not None:
+            rows.write(pending, Checkpoint(log.topic_id, last.offset() or 0, time.time_ns() // 1_000_000))
+            kind, instant = last.timestamp()
+            if kind == TIMESTAMP_LOG_APPEND_TIME:
+                applied.append_time_ms = instant
         if at_end:
             return applied
         if time.monotonic() - heard > SILENCE_SECONDS:

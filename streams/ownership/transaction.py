@@ -12,9 +12,10 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from contextlib import suppress
+from typing import Any, NamedTuple
 
-from confluent_kafka import KafkaError, KafkaException, Producer
+from confluent_kafka import TIMESTAMP_LOG_APPEND_TIME, KafkaError, KafkaException, Producer
 
 from streams import kafka_clients
 from streams.ownership.batch import Batch
@@ -35,6 +36,16 @@ _FENCING_CODES = frozenset({
 })
 
 
+class LastRow(NamedTuple):
+    """The last row of a transaction: its offset in the changelog, and when the broker appended it (ms since the epoch).
+
+    The instant is the broker's own (message.timestamp.type=LogAppendTime), 0 where the topic has another type.
+    """
+
+    offset: int
+    append_time_ms: int
+
+
 class _RefusedForSize(TransactionAborted):
     """The broker found a record too large, and nobody had asked for which one."""
 
@@ -45,7 +56,7 @@ class TransactionalProducer:
     def __init__(self, settings: Settings, transactional_id: str) -> None:
         self._settings = settings
         self._producer = Producer(kafka_clients.transactional_producer(settings, transactional_id), logger=kafka_clients.logger)
-        self._row_offset = -1
+        self._last_row = LastRow(-1, 0)
         self._too_large: int | None = None
 
     def fence(self) -> None:
@@ -65,8 +76,8 @@ class TransactionalProducer:
                 if not error.retriable() or time.monotonic() > deadline:
                     raise _fatal(error) from exc
 
-    def publish(self, batch: Batch, changelog: str, partition: int) -> int:
-        """Produce the batch and commit it; the offset of its last row in the changelog.
+    def publish(self, batch: Batch, changelog: str, partition: int) -> LastRow:
+        """Produce the batch and commit it; where its last row lies in the changelog.
 
         Raises:
             TransactionAborted, OutputTooLarge: nothing of it is visible; decide again.
@@ -78,13 +89,13 @@ class TransactionalProducer:
             # Nothing of it is visible, and nothing was changed: the same records again, to learn which one it is.
             return self._publish(batch, changelog, partition, each_answer=True)
 
-    def _publish(self, batch: Batch, changelog: str, partition: int, *, each_answer: bool) -> int:
+    def _publish(self, batch: Batch, changelog: str, partition: int, *, each_answer: bool) -> LastRow:
         """One transaction. `each_answer` asks for the broker's answer to each record instead of to the last row.
 
         Rows go to one partition in order, so that the last row's offset is the batch's. An answer costs more than
         the record: a call from librdkafka for each, which waits for the interpreter every time.
         """
-        self._row_offset = -1
+        self._last_row = LastRow(-1, 0)
         self._too_large = None
         origin = -1
         try:
@@ -104,15 +115,16 @@ class TransactionalProducer:
                 self._too_large = origin
             self._abort(exc.args[0])
         self._commit()
-        return self._row_offset
+        return self._last_row
 
     def _answer(self, origin: int, *, row: bool = False) -> kafka_clients.Delivery:
         def delivered(error: KafkaError | None, message: Any) -> None:
             if error is not None:
                 if error.code() == KafkaError.MSG_SIZE_TOO_LARGE:
                     self._too_large = origin
-            elif row:
-                self._row_offset = max(self._row_offset, message.offset())
+            elif row and message.offset() > self._last_row.offset:
+                kind, instant = message.timestamp()
+                self._last_row = LastRow(message.offset(), instant if kind == TIMESTAMP_LOG_APPEND_TIME else 0)
 
         return delivered
 
@@ -154,8 +166,9 @@ class TransactionalProducer:
 
     def close(self) -> None:
         """Drop what was never sent and let the client's threads go."""
-        self._producer.purge()
-        self._producer.flush(0)
+        with suppress(KafkaException):  # of a producer that has been fenced: there is nothing left to drop
+            self._producer.purge()
+            self._producer.flush(0)
 
 
 def _fatal(error: KafkaError) -> OwnershipLost:

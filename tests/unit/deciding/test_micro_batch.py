@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import contextmanager
 from hashlib import sha256
 from typing import Any, cast
 
@@ -15,43 +14,20 @@ import pytest
 from processors.canonical import identify
 from schemas.codec import Codec
 from schemas.events import MarkerRow, RenderFailed, RenderRequested
-from streams.deciding.carry_out import Decided, Decider
+from streams.deciding.carry_out import Decider
 from streams.deciding.delivery import DeliveredEvent
+from streams.deciding.in_hand import Decided, InHand, Known
 from streams.deciding.micro_batch import MOST_ABORTS, run_micro_batch
 from streams.ownership.batch import Batch
 from streams.ownership.errors import Abandoned, OutputTooLarge, OwnershipLost, StateUnusable, TransactionAborted
+from streams.ownership.expiring_rows import without_expiry
 from streams.ownership.ownership import Claim, Ownership
 from streams.settings import load_settings
+from tests.support.in_process import InProcessRenderer, in_process_decider
+from tests.support.memory_owner import MemoryOwnership
 
 CODEC = Codec()
 SETTINGS = load_settings(broker="127.0.0.1:1", partitions=1)
-
-
-class ScriptedOwnership:
-    """Commits into memory; fails as the script says first."""
-
-    def __init__(self, executor: Executor, script: list[BaseException | None]) -> None:
-        self.claim = Claim("render", "qr.render.requested", "uuid", "changelog", 0, generation=3)
-        self.executor = executor
-        self.position = 0
-        self.rows: dict[bytes, bytes | None] = {}
-        self.committed: list[Batch] = []
-        self._script = script
-
-    @contextmanager
-    def deciding(self) -> Iterator[Batch]:
-        yield Batch(self.rows.get, self.position, self.position)
-
-    async def in_thread(self, steps: Callable[[], Decided]) -> Decided:
-        return await asyncio.get_running_loop().run_in_executor(self.executor, steps)
-
-    def commit(self, batch: Batch) -> None:
-        planned = self._script.pop(0) if self._script else None
-        if planned is not None:
-            raise planned
-        self.rows |= batch.rows
-        self.position = batch.position
-        self.committed.append(batch)
 
 
 @pytest.fixture
@@ -84,23 +60,23 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return asked
 
 
-async def run(owner: ScriptedOwnership, events: list[DeliveredEvent], *, flowing: bool = True) -> bool:
-    return await run_micro_batch(cast(Ownership, owner), Decider(SETTINGS, CODEC), events, lambda: flowing)
+async def run(owner: MemoryOwnership, events: list[DeliveredEvent], *, flowing: bool = True) -> bool:
+    return await run_micro_batch(cast(Ownership, owner), in_process_decider(SETTINGS, CODEC), events, lambda: flowing)
 
 
-def outcomes(owner: ScriptedOwnership) -> list[tuple[str, int]]:
+def outcomes(owner: MemoryOwnership) -> list[tuple[str, int]]:
     return [(record.topic.removeprefix("qr.render."), record.origin) for batch in owner.committed for record in batch.records]
 
 
 async def test_an_aborted_batch_is_decided_again_and_answered_once(executor: Executor) -> None:
-    owner = ScriptedOwnership(executor, [TransactionAborted("broker restarted")])
+    owner = MemoryOwnership(executor, [TransactionAborted("broker restarted")])
     assert await run(owner, [event(0), event(1)])
     assert outcomes(owner) == [("completed", 0), ("completed", 1)]
     assert owner.position == 2
 
 
 async def test_aborts_without_end_end_the_process(executor: Executor, pauses: list[float]) -> None:
-    owner = ScriptedOwnership(executor, [TransactionAborted("again") for _ in range(MOST_ABORTS)])
+    owner = MemoryOwnership(executor, [TransactionAborted("again") for _ in range(MOST_ABORTS)])
     with pytest.raises(OwnershipLost, match=f"{MOST_ABORTS} transactions in a row"):
         await run(owner, [event(0)])
     assert owner.committed == []
@@ -109,14 +85,14 @@ async def test_aborts_without_end_end_the_process(executor: Executor, pauses: li
 
 async def test_aborts_of_different_transactions_do_not_add_up(executor: Executor) -> None:
     nearly: list[BaseException | None] = [TransactionAborted("again")] * (MOST_ABORTS - 1)
-    owner = ScriptedOwnership(executor, [*nearly, None, *nearly, None])
-    one_each = Decider(load_settings(broker="127.0.0.1:1", partitions=1, batch_seconds=1e-9), CODEC)
+    owner = MemoryOwnership(executor, [*nearly, None, *nearly, None])
+    one_each = in_process_decider(load_settings(broker="127.0.0.1:1", partitions=1, batch_seconds=1e-9), CODEC)
     assert await run_micro_batch(cast(Ownership, owner), one_each, [event(0), event(1)], lambda: True)
     assert [batch.position for batch in owner.committed] == [1, 2]
 
 
 async def test_an_output_too_large_fails_its_own_request_only(executor: Executor) -> None:
-    owner = ScriptedOwnership(executor, [OutputTooLarge(1)])
+    owner = MemoryOwnership(executor, [OutputTooLarge(1)])
     assert await run(owner, [event(0), event(1), event(2)])
     assert outcomes(owner) == [("completed", 0), ("failed", 1), ("dlq", 1), ("completed", 2)]
     failed = next(record for record in owner.committed[0].records if record.topic.endswith("failed"))
@@ -124,13 +100,13 @@ async def test_an_output_too_large_fails_its_own_request_only(executor: Executor
 
 
 async def test_a_dead_letter_too_large_is_no_loop(executor: Executor) -> None:
-    owner = ScriptedOwnership(executor, [OutputTooLarge(0), OutputTooLarge(0)])
+    owner = MemoryOwnership(executor, [OutputTooLarge(0), OutputTooLarge(0)])
     with pytest.raises(StateUnusable, match=r"dead letter of offset 0 .* topics check"):
         await run(owner, [event(0)])
 
 
 async def test_a_letter_refused_for_its_size_goes_without_the_value_and_says_where_it_lies(executor: Executor) -> None:
-    owner = ScriptedOwnership(executor, [OutputTooLarge(0)])
+    owner = MemoryOwnership(executor, [OutputTooLarge(0)])
     undecodable = DeliveredEvent(0, 0, 3, b"key", b"no avro", (("trace", b"1"),))
     assert await run(owner, [undecodable])
     [letter] = owner.committed[0].records
@@ -143,7 +119,7 @@ async def test_a_letter_refused_for_its_size_goes_without_the_value_and_says_whe
 
 
 async def test_a_letter_of_usual_size_has_every_byte(executor: Executor) -> None:
-    owner = ScriptedOwnership(executor, [])
+    owner = MemoryOwnership(executor, [])
     assert await run(owner, [DeliveredEvent(0, 0, 3, b"key", b"no avro", ())])
     [letter] = owner.committed[0].records
     assert letter.value == b"no avro"
@@ -151,40 +127,40 @@ async def test_a_letter_of_usual_size_has_every_byte(executor: Executor) -> None
 
 
 async def test_events_of_another_generation_are_left_to_its_owner(executor: Executor) -> None:
-    owner = ScriptedOwnership(executor, [])
+    owner = MemoryOwnership(executor, [])
     assert await run(owner, [event(0, generation=2), event(0), event(1, generation=4)])
     assert outcomes(owner) == [("completed", 0)]
 
 
 async def test_nothing_behind_a_skip_is_decided(executor: Executor) -> None:
-    owner = ScriptedOwnership(executor, [])
+    owner = MemoryOwnership(executor, [])
     assert not await run(owner, [event(0), event(5, continues=5), event(6)])
     assert outcomes(owner) == [("completed", 0)]
     assert owner.position == 1
 
 
 async def test_a_suspended_flow_abandons_what_is_left(executor: Executor) -> None:
-    owner = ScriptedOwnership(executor, [])
+    owner = MemoryOwnership(executor, [])
     with pytest.raises(Abandoned):
         await run(owner, [event(0)], flowing=False)
     assert owner.committed == []
 
 
 async def test_a_batch_of_redelivered_events_commits_nothing(executor: Executor) -> None:
-    owner = ScriptedOwnership(executor, [])
+    owner = MemoryOwnership(executor, [])
     owner.position = 9
     assert await run(owner, [event(7), event(8)])
     assert owner.committed == []
 
 
 async def test_a_repeat_inside_one_batch_is_dropped_and_the_position_goes_on(executor: Executor) -> None:
-    owner = ScriptedOwnership(executor, [])
+    owner = MemoryOwnership(executor, [])
     first = event(0)
     repeat = DeliveredEvent(1, 1, 3, first.key, first.value, ())
     assert await run(owner, [first, repeat])
     assert outcomes(owner) == [("completed", 0)]
     assert owner.position == 2
-    markers: list[Any] = [CODEC.decode(row, MarkerRow) for key, row in owner.rows.items() if key.startswith(b"request/") and row]
+    markers: list[Any] = [CODEC.decode(without_expiry(row), MarkerRow) for key, row in owner.rows.items() if key.startswith(b"request/")]
     assert [(marker.outcome, marker.attempt) for marker in markers] == [("completed", 1)]
 
 
@@ -193,25 +169,27 @@ async def test_partitions_take_turns_in_deciding(executor_of_two: Executor) -> N
     met: list[bool] = []
 
     class Watched(Decider):
-        def decide_events(self, events: list[DeliveredEvent], batch: Batch, claim: Claim, too_large: frozenset[int]) -> Decided:
+        def decide_events(self, events: Sequence[DeliveredEvent], batch: Batch, claim: Claim, known: Known, in_hand: InHand) -> Decided:
             try:
                 both_inside.wait(0.5)
             except threading.BrokenBarrierError:
                 met.append(False)
             else:
                 met.append(True)
-            return super().decide_events(events, batch, claim, too_large)
+            return super().decide_events(events, batch, claim, known, in_hand)
 
-    decider = Watched(SETTINGS, CODEC)
-    owners = [ScriptedOwnership(executor_of_two, []) for _ in range(2)]
+    plain = in_process_decider(SETTINGS, CODEC)
+    decider = Watched(SETTINGS, CODEC, plain.side_effects, plain.journal)
+    owners = [MemoryOwnership(executor_of_two, partition=number) for number in range(2)]
     await asyncio.gather(*(run_micro_batch(cast(Ownership, owner), decider, [event(0), event(1)], lambda: True) for owner in owners))
-    assert met == [False, False]
+    assert len(met) >= 2
+    assert not any(met)
     assert [owner.position for owner in owners] == [2, 2]
 
 
 async def test_a_batch_whose_flow_ends_while_it_waits_for_its_turn_is_abandoned(executor: Executor) -> None:
-    owner = ScriptedOwnership(executor, [])
-    decider = Decider(SETTINGS, CODEC)
+    owner = MemoryOwnership(executor, [])
+    decider = in_process_decider(SETTINGS, CODEC)
     flows = True
     decider.turn.acquire()
     waiting = asyncio.ensure_future(run_micro_batch(cast(Ownership, owner), decider, [event(0)], lambda: flows))
@@ -221,3 +199,22 @@ async def test_a_batch_whose_flow_ends_while_it_waits_for_its_turn_is_abandoned(
     with pytest.raises(Abandoned):
         await waiting
     assert (owner.position, owner.committed) == (0, [])
+
+
+async def test_what_was_rendered_for_a_transaction_that_was_aborted_is_not_rendered_again(executor: Executor) -> None:
+    owner = MemoryOwnership(executor, [TransactionAborted("broker restarted")])
+    renderer = InProcessRenderer()
+    decider = in_process_decider(SETTINGS, CODEC, renderer)
+    assert await run_micro_batch(cast(Ownership, owner), decider, [event(0), event(1, content="y")], lambda: True)
+    assert outcomes(owner) == [("completed", 0), ("completed", 1)]
+    assert renderer.rendered == 2
+
+
+async def test_renders_that_take_longer_than_a_batch_may_are_not_thrown_away(executor: Executor) -> None:
+    owner = MemoryOwnership(executor)
+    renderer = InProcessRenderer(seconds=0.05)
+    slow = in_process_decider(load_settings(broker="127.0.0.1:1", partitions=1, batch_seconds=0.12), CODEC, renderer)
+    assert await run_micro_batch(cast(Ownership, owner), slow, [event(number, content=str(number)) for number in range(12)], lambda: True)
+    assert outcomes(owner) == [("completed", number) for number in range(12)]
+    assert renderer.rendered == 12
+    assert len(owner.committed) > 1

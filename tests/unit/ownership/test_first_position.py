@@ -33,14 +33,14 @@ def owner(position: int | None) -> Any:
     ],
 )
 def test_deciding_begins_at_the_position_or_the_logs_start(position: int | None, start: int, group_offset: int | None, expected: int) -> None:
-    assert first_position(owner(position), SourceLog(start, group_offset)) == expected
+    assert first_position(owner(position), SourceLog(start, 1_000, group_offset)) == expected
 
 
 def test_handled_requests_without_a_position_refuse_the_start() -> None:
     with pytest.raises(StateUnusable, match=r"requested-2: group app has committed offset 60, but changelog changelog holds no position"):
-        first_position(owner(None), SourceLog(0, 60))
+        first_position(owner(None), SourceLog(0, 1_000, 60))
 
 
 def test_a_changelog_that_has_lost_its_tail_refuses_the_start() -> None:
     with pytest.raises(StateUnusable, match=r"ends at position 50: its tail is lost"):
-        first_position(owner(50), SourceLog(0, 60))
+        first_position(owner(50), SourceLog(0, 1_000, 60))

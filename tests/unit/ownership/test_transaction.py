@@ -10,12 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka import TIMESTAMP_LOG_APPEND_TIME, KafkaError, KafkaException
 
 from streams.ownership import transaction
 from streams.ownership.batch import Batch, OutgoingRecord
 from streams.ownership.errors import CommitUncertain, Fenced, OutputTooLarge, OwnershipLost, TransactionAborted
-from streams.ownership.transaction import TransactionalProducer
+from streams.ownership.transaction import LastRow, TransactionalProducer
 from streams.settings import load_settings
 
 
@@ -29,6 +29,9 @@ class Delivered:
 
     def offset(self) -> int:
         return self._offset
+
+    def timestamp(self) -> tuple[int, int]:
+        return TIMESTAMP_LOG_APPEND_TIME, 1_000_000 + self._offset
 
 
 class ScriptedProducer:
@@ -102,7 +105,7 @@ def batch() -> Batch:
 
 def test_a_commit_returns_the_offset_of_the_last_row(producing: Any) -> None:
     producer, scripted = producing()
-    assert producer.publish(batch(), "changelog", 0) == 103
+    assert producer.publish(batch(), "changelog", 0) == LastRow(103, 1_000_103)
     assert scripted.calls == ["begin", "produce", "produce", "produce", "commit"]
     assert scripted.answers == 1
 
@@ -110,7 +113,7 @@ def test_a_commit_returns_the_offset_of_the_last_row(producing: Any) -> None:
 def test_a_commit_that_timed_out_is_called_again_and_never_aborted(producing: Any) -> None:
     late = failure(KafkaError._TIMED_OUT, retriable=True)
     producer, scripted = producing(commit=[late, late])
-    assert producer.publish(batch(), "changelog", 0) == 103
+    assert producer.publish(batch(), "changelog", 0) == LastRow(103, 1_000_103)
     assert scripted.calls[-3:] == ["commit", "commit", "commit"]
     assert "abort" not in scripted.calls
 
@@ -157,7 +160,7 @@ def test_any_other_fatal_error_ends_the_process(producing: Any) -> None:
 
 def test_a_full_local_queue_is_served_and_the_record_produced_again(producing: Any) -> None:
     producer, scripted = producing(produce=[BufferError(), None])
-    assert producer.publish(batch(), "changelog", 0) == 103
+    assert producer.publish(batch(), "changelog", 0) == LastRow(103, 1_000_103)
     assert scripted.calls.count("produce") == 4
 
 
@@ -177,7 +180,7 @@ def test_a_record_too_large_for_the_broker_names_its_request(producing: Any, ref
     assert caught.value.origin == 6
     # Once to learn that one of them is too large, once more to learn which.
     assert [call for call in scripted.calls if call != "produce"] == ["begin", "commit", "abort"] * 2
-    assert producer.publish(Batch(lambda _key: None, 6, 7, rows={b"small": b"row"}), "changelog", 0) == scripted.offset
+    assert producer.publish(Batch(lambda _key: None, 6, 7, rows={b"small": b"row"}), "changelog", 0).offset == scripted.offset
 
 
 def test_offsets_of_an_aborted_transaction_are_forgotten(producing: Any) -> None:
@@ -186,7 +189,7 @@ def test_offsets_of_an_aborted_transaction_are_forgotten(producing: Any) -> None
         producer.publish(batch(), "changelog", 0)
     only_outcome = Batch(lambda _key: None, 6, 7)
     only_outcome.send(OutgoingRecord("completed", b"k", b"outcome", None, 6))
-    assert producer.publish(only_outcome, "changelog", 0) == -1
+    assert producer.publish(only_outcome, "changelog", 0) == LastRow(-1, 0)
     assert scripted.calls.count("commit") == 2
 
 
