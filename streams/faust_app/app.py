@@ -1,16 +1,21 @@
-"""The Faust app of a worker: one agent, one table, and the settings that make Faust safe to build on."""
+"""The Faust app of a worker: two agents, a table each, and the settings that make Faust safe to build on."""
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import faust
 from faust.types import TP
 from mode.utils.objects import cached_property
 
+from streams.artifacts.opening import open_store
+from streams.deciding.batch_decider import BatchDecider
 from streams.deciding.carry_out import Decider
+from streams.deciding.side_effects import SideEffects
 from streams.event_codec import event_codec
+from streams.exit_codes import ExitCode
 from streams.faust_app.credentials import faust_credentials
 from streams.faust_app.endings import ending_with_exit_code
 from streams.faust_app.seams.flow import FlowControl
@@ -20,13 +25,27 @@ from streams.faust_app.seams.schema import RawSchema
 from streams.faust_app.seams.table import Table
 from streams.faust_app.seams.transport import Transport
 from streams.instance import instance_id
+from streams.intake.decider import IntakeDecider
 from streams.ownership.owners import Owners
 from streams.ownership.ownership import Claim, Ownership
+from streams.process_end import before_end
+from streams.rendering.journal import Journal
+from streams.rendering.renderer import Renderer
 from streams.settings import Settings, process_settings
-from streams.topics import RENDERS_CHANGELOG, REQUESTED
+from streams.topics import CLAIMS_CHANGELOG, INTAKE, RENDERS_CHANGELOG, REQUESTED
 
 RENDER_AGENT = "render"
+INTAKE_AGENT = "intake"
 RECORDS_PER_POLL = 800
+STORE_CALLS = 16
+"""Calls of the artifact store side by side: an answer of S3 takes tens of milliseconds, and a batch has dozens to ask for."""
+
+
+class OwnedSource(NamedTuple):
+    """A topic that an agent reads under ownership, with the changelog of the agent's table."""
+
+    agent: str
+    changelog: str
 
 
 class App(faust.App):
@@ -35,7 +54,10 @@ class App(faust.App):
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.owners = Owners(settings)
-        self.source = REQUESTED.full_name(settings)
+        self.sources = {
+            REQUESTED.full_name(settings): OwnedSource(RENDER_AGENT, RENDERS_CHANGELOG.full_name(settings)),
+            INTAKE.full_name(settings): OwnedSource(INTAKE_AGENT, CLAIMS_CHANGELOG.full_name(settings)),
+        }
         super().__init__(settings.app_id, **_faust_settings(settings))
 
     def _new_transport(self) -> Transport:
@@ -49,6 +71,8 @@ class App(faust.App):
         """Close the ownerships last: until then the consumer commits their positions."""
         await super().on_stop()
         await self.owners.close_all()
+        journal.close()
+        renderer.close()
 
     def committable_offset(self, topic: str, partition: int) -> int | None:
         """The offset that the consumer group may commit for a partition."""
@@ -57,21 +81,22 @@ class App(faust.App):
 
     def owner_of(self, tp: TP) -> Ownership | None:
         """The open ownership of a source partition."""
-        return self.owners.get(RENDER_AGENT, tp.partition) if tp.topic == self.source else None
+        source = self.sources.get(tp.topic)
+        return None if source is None else self.owners.get(source.agent, tp.partition)
 
     async def open_ownerships(self) -> None:
-        """Fence and restore every assigned partition of the source; ends the process if that fails.
+        """Fence and restore every assigned partition of the sources, all in one go; ends the process if that fails.
 
         From the owned *source* partitions, never from Faust's changelog assignment: Faust's assignor
         splits the two when workers subscribe to different sets of topics.
         """
         generation = self.consumer_generation_id
-        partitions = sorted(tp.partition for tp in self.consumer.assignment() if tp.topic == self.source)
+        assigned = sorted(tp for tp in self.consumer.assignment() if tp.topic in self.sources)
         with ending_with_exit_code():
-            ids = await self.owners.topic_ids([self.source])
+            ids = await self.owners.topic_ids(list(self.sources))
             claims = [
-                Claim(RENDER_AGENT, self.source, ids[self.source], RENDERS_CHANGELOG.full_name(self.settings), partition, generation)
-                for partition in partitions
+                Claim(self.sources[tp.topic].agent, tp.topic, ids[tp.topic], self.sources[tp.topic].changelog, tp.partition, generation)
+                for tp in assigned
             ]
             await self.owners.open_all(claims, lambda: self.consumer_generation_id == generation)
 
@@ -113,10 +138,24 @@ def _faust_settings(settings: Settings) -> dict[str, Any]:
     }
 
 
+def _clear_the_records(code: ExitCode) -> None:
+    """What is being decided has nothing to do with an end that the worker chose; an unexpected one may be its doing."""
+    if code is not ExitCode.CRASHED:
+        journal.withdraw_all()
+
+
 app = App(process_settings())
-decider = Decider(app.settings, event_codec(app.settings))
-requested = app.topic(app.source, schema=RawSchema(), partitions=app.settings.partitions)
-renders = app.Table("renders", key_type=bytes, value_type=bytes, partitions=app.settings.partitions)
+renderer = Renderer(app.settings)
+journal = Journal(Path(app.settings.data_dir) / "journal")
+before_end(_clear_the_records)
+store_threads = ThreadPoolExecutor(STORE_CALLS, thread_name_prefix="artifact-store")
+decider = Decider(app.settings, event_codec(app.settings), SideEffects(renderer, open_store(app.settings), store_threads), journal)
+intake_decider = IntakeDecider(app.settings, decider.codec, decider.turn, journal)
+deciders: dict[str, BatchDecider] = {RENDER_AGENT: decider, INTAKE_AGENT: intake_decider}
+requested = app.topic(REQUESTED.full_name(app.settings), schema=RawSchema(), partitions=app.settings.partitions)
+submitted = app.topic(INTAKE.full_name(app.settings), schema=RawSchema(), partitions=app.settings.partitions)
+renders = app.Table(RENDERS_CHANGELOG.name, key_type=bytes, value_type=bytes, partitions=app.settings.partitions)
+claims = app.Table(CLAIMS_CHANGELOG.name, key_type=bytes, value_type=bytes, partitions=app.settings.partitions)
 
 
 @app.on_partitions_revoked.connect  # type: ignore[arg-type]  # Faust's signal types ask for a keyword it passes by itself

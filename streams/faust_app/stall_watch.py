@@ -38,6 +38,10 @@ class StallWatch:
         """The partition's actor waits for events again."""
         self._at_work.discard(tp)
 
+    def at_work(self, topic: str, partition: int) -> bool:
+        """Whether a batch of the partition is under way."""
+        return (topic, partition) in self._at_work
+
     async def look(self, owned: dict[Any, Ownership]) -> None:
         """Seek back where records were fetched, none is being decided and the position has not moved since the last look."""
         for tp, owner in owned.items():

@@ -13,12 +13,14 @@ import faust
 import structlog
 from confluent_kafka import KafkaException
 
+from streams.artifacts.errors import StoreUnreachable
 from streams.exit_codes import ExitCode
 from streams.faust_app.credentials import faust_credentials
 from streams.instance import DataFolderError, lock_data_folder
 from streams.logs import configure_logs
 from streams.process_end import end_process
-from streams.settings import Settings
+from streams.rendering.renderer import Renderer, RendererUnavailable
+from streams.settings import Settings, SettingsError
 from streams.topic_admin import TopicsUnfit, check
 from streams.topic_reader import BrokerUnreachable
 
@@ -38,7 +40,7 @@ def run_worker(settings: Settings) -> NoReturn:
         SystemExit: with an `ExitCode`, after one clear line.
     """
     configure_logs(settings)
-    refuse_what_is_not_there_yet(settings)
+    tell_what_is_not_there_yet(settings)
     try:
         _lock = lock_data_folder(Path(settings.data_dir))
         for warning in check(settings):
@@ -55,16 +57,19 @@ def run_worker(settings: Settings) -> NoReturn:
     except ssl.SSLError as exc:
         end_process(ExitCode.SETTINGS, f"QR_KAFKA_SSL_*: {exc.strerror or exc}")
     # Imported here: the import reads the settings and makes the app.
-    from streams.faust_app.agents import render  # noqa: F401, PLC0415  # declares the agent
-    from streams.faust_app.app import app  # noqa: PLC0415
+    try:
+        from streams.faust_app.agents import intake, render  # noqa: F401, PLC0415  # declares the agents
+        from streams.faust_app.app import app, renderer  # noqa: PLC0415
+    except (SettingsError, StoreUnreachable) as exc:  # of the artifact store
+        end_process(exc.exit_code, str(exc))
 
+    # Beside Faust's own start: the first render need not wait for it.
+    threading.Thread(target=start_renderer, args=(renderer,), name="renderer-start", daemon=True).start()
     StoppableWorker(app).execute_from_commandline()
 
 
-def refuse_what_is_not_there_yet(settings: Settings) -> None:
-    """End the process for a store that this release does not have; say what else is set in vain."""
-    if settings.artifact_store != "kafka":
-        end_process(ExitCode.SETTINGS, f"QR_ARTIFACT_STORE={settings.artifact_store}: this release keeps artifacts in kafka only; unset it")
+def tell_what_is_not_there_yet(settings: Settings) -> None:
+    """Say what is set in vain."""
     if settings.clickhouse_url is not None:
         log.warning("setting_without_effect", setting="QR_CLICKHOUSE_URL", reason="this release sends no metric facts yet")
 
@@ -79,6 +84,14 @@ def refuse_taken_address(settings: Settings) -> None:
             log.warning("http_not_served", reason="this release has no HTTP server yet", address=settings.http)
     except (OSError, OverflowError) as exc:
         end_process(ExitCode.PORT_IN_USE, f"QR_HTTP={settings.http}: {exc}; choose a free port")
+
+
+def start_renderer(renderer: Renderer) -> None:
+    """Start the child that renders; ends the process where that can't be."""
+    try:
+        renderer.start()
+    except RendererUnavailable as exc:
+        end_process(exc.exit_code, str(exc))
 
 
 class StoppableWorker(faust.Worker):

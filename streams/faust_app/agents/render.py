@@ -1,90 +1,14 @@
-"""The render agent: one actor per owned partition, one transaction per micro-batch."""
+"""The render agent: requests in, outcomes out."""
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
-import structlog
-
-from streams.deciding.delivery import DeliveredEvent
-from streams.deciding.micro_batch import run_micro_batch
+from streams.faust_app.agents import flow
 from streams.faust_app.app import RENDER_AGENT, app, decider, requested
-from streams.faust_app.arriving import let_arrive
-from streams.faust_app.endings import ending_with_exit_code
-from streams.faust_app.seek_back import SeekBack
-from streams.faust_app.stall_watch import LOOK_SECONDS, StallWatch
-from streams.ownership.errors import Abandoned
-
-log = structlog.get_logger(__name__)
-seek_back = SeekBack(app)
-stall_watch = StallWatch(app, seek_back)
 
 
 @app.agent(requested, isolated_partitions=True, name=RENDER_AGENT)
 async def render(stream: Any) -> None:
-    """Take what has arrived, carry it out under the partition's ownership, acknowledge it."""
-    events = stream.noack()
-    async for first in events.events():
-        await let_arrive(events.channel.queue, app.settings.batch_records)
-        taken = take(first, events.channel.queue, app.settings.batch_records)  # 1
-        tp = first.message.tp
-        stall_watch.begins(tp)
-        try:
-            with ending_with_exit_code():
-                await carry_out(taken)  # 2 to 5
-        except Abandoned:
-            log.info("batch_abandoned", partition=first.message.partition, events=len(taken))
-        finally:
-            stall_watch.ends(tp)
-        await acknowledge(events, first)  # 6
-
-
-@app.timer(LOOK_SECONDS)  # type: ignore[untyped-decorator]
-async def look_for_stalls() -> None:
-    """Partitions whose records were fetched and never reached their actor are read again."""
-    owned = {tp: owner for tp in app.consumer.assignment() if (owner := app.owner_of(tp)) is not None}
-    with ending_with_exit_code():
-        await stall_watch.look(owned)
-
-
-def take(first: Any, queue: asyncio.Queue[Any], most: int) -> list[Any]:
-    """Step 1: the event that woke the actor and what else is there, without waiting."""
-    taken = [first]
-    while len(taken) < most:
-        try:
-            taken.append(queue.get_nowait())
-        except asyncio.QueueEmpty:
-            break
-    return taken
-
-
-async def carry_out(taken: list[Any]) -> None:
-    """Steps 2 to 5, under the ownership that is open now; a skip seeks back to its position."""
-    message = taken[0].message
-    owner = app.owner_of(message.tp)
-    if owner is None:
-        raise Abandoned
-    delivered = [_delivered(event.message) for event in taken]
-    before = owner.position
-    continued = await run_micro_batch(owner, decider, delivered, app.flow_control.is_active)
-    if owner.position > before:
-        seek_back.settled(message.tp)
-    if not continued:
-        await seek_back.to_position(message.tp, owner)
-
-
-def _delivered(message: Any) -> DeliveredEvent:
-    return DeliveredEvent(
-        message.offset, message.continues, message.generation_id, message.key, message.value,
-        tuple(message.headers or ()),
-    )
-
-
-async def acknowledge(events: Any, first: Any) -> None:
-    """Step 6, for an abandoned batch too, or the next rebalance would wait for it for ever.
-
-    Faust tracks the event that its stream has given, and none of those drained behind it. One acknowledged offset
-    is enough to have the partition committed, with the position of its ownership.
-    """
-    await events.ack(first)
+    """Answer each request of a partition once."""
+    await flow.run(stream, decider)

@@ -20,7 +20,8 @@ class OwnedStore(Store[bytes, bytes]):
     """Reads from the open ownerships; holds nothing itself, so Faust has nothing to open or recover."""
 
     def _ownerships(self) -> Iterable[Ownership]:
-        return owning(self.app).owners.all()
+        changelog = self.table.changelog_topic.get_topic_name()
+        return [owner for owner in owning(self.app).owners.all() if owner.claim.changelog == changelog]
 
     def persisted_offset(self, tp: Any) -> int | None:
         return None
