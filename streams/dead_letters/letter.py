@@ -38,7 +38,7 @@ def table() -> str:
     return "\n".join(["| header | meaning |", "| --- | --- |", *(f"| `{PREFIX}{name}` | {meaning} |" for name, meaning in FIELDS.items())])
 
 
-def dead_letter(topic: str, event: DeliveredEvent, arrival: Arrival, error: RenderError, *, source: str, now_ms: int, with_value: bool = True) -> OutgoingRecord:  # noqa: PLR0913  # what one letter is made of
+def dead_letter(topic: str, event: DeliveredEvent, arrival: Arrival, error: RenderError, *, source: str, now_ms: int, first_failure_ms: int | None = None, with_value: bool = True) -> OutgoingRecord:  # noqa: PLR0913  # what one letter is made of
     """The letter for one event; its value and key are the event's own.
 
     `with_value` is False for a value that the dead-letter topic has refused: a compressed publisher may send
@@ -55,7 +55,7 @@ def dead_letter(topic: str, event: DeliveredEvent, arrival: Arrival, error: Rend
         "idempotency-key": request.idempotency_key if request else None,
         "generation": arrival.generation,
         "attempts": arrival.attempt,
-        "first-failure": now_ms,
+        "first-failure": first_failure_ms or now_ms,
         "last-failure": now_ms,
         "source-topic": source,
         "source-partition": arrival.partition,
