@@ -79,11 +79,14 @@ def new_request(content: str | bytes, **fields: Any) -> RenderRequested:
     )
 
 
-def key_of(request: RenderRequested) -> tuple[str, str | None]:
-    """The record's key and the content hash; the hash is None where validity fails before it."""
+def key_of(request: RenderRequested, *, tenants_apart: bool = False) -> tuple[str, str | None]:
+    """The record's key and the content hash; the hash is None where validity fails before it.
+
+    `tenants_apart` is what the workers are set to: QR_ISOLATION=tenant.
+    """
     try:
         check_envelope(request)
-        content_hash = identify(request)[1]
+        content_hash = identify(request, tenants_apart=tenants_apart)[1]
     except RequestRefused:
         return invalid_key(request.request_id), None
     return content_hash, content_hash
@@ -173,7 +176,7 @@ class RenderClient:
         return self._producer
 
     def _send(self, producer: Producer, request: RenderRequested) -> _Sending:
-        key, content_hash = key_of(request)
+        key, content_hash = key_of(request, tenants_apart=self.settings.isolation == "tenant")
         sending = _Sending(request, key, content_hash)
         try:
             value = self._codec.encode(request)

@@ -15,7 +15,7 @@ Examples:
 \b
 Measurements: machine (how fast a plain loop runs), cached-path (outcomes a second), latency (at 200
 requests a second), restart (after kill -9), many-hashes (memory and restore of 100,000 hashes),
-many-partitions (64).
+many-partitions (64), delay (due records a second of the forwarder, and how late they are).
 Each makes topics of its own names, which stay on a broker given by QR_BROKER; without QR_BROKER a
 local broker is started in a temporary folder. Minutes in all; other work on the machine shows.
 
@@ -38,7 +38,7 @@ def pipeline(
     scale: Annotated[float, typer.Option("--scale", metavar="PART", min=0.001, max=1.0, help="Part of the requests and hashes: 0.1 for a tenth.")] = 1.0,
     only: Annotated[list[str] | None, typer.Option("--only", metavar="NAME", help="One measurement; may be repeated.", show_default=False)] = None,
 ) -> None:
-    """Measure throughput, latency, restart, restore and memory."""
+    """Measure throughput, latency, restart, restore, memory and delay."""
     import contextlib
     import tempfile
     from pathlib import Path

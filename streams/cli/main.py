@@ -11,7 +11,22 @@ from collections.abc import Sequence
 
 import typer
 
-from streams.cli import bench, config, publish, render, show, tail, topics, up, version, worker
+from streams.cli import (
+    bench,
+    config,
+    delay,
+    dlq,
+    invalidate,
+    publish,
+    render,
+    show,
+    status,
+    tail,
+    topics,
+    up,
+    version,
+    worker,
+)
 from streams.cli.failure import report
 from streams.exit_codes import RESTARTABLE, ExitCode
 
@@ -43,10 +58,14 @@ app = typer.Typer(
 )
 app.command("up", epilog=up.EPILOG)(up.up)
 app.command("worker", epilog=worker.EPILOG)(worker.worker)
+app.command("delay", epilog=delay.EPILOG)(delay.delay)
 app.add_typer(topics.app, name="topics")
 app.command("publish", epilog=publish.EPILOG)(publish.publish)
 app.command("tail", epilog=tail.EPILOG)(tail.tail)
 app.command("show", epilog=show.EPILOG)(show.show)
+app.command("status", epilog=status.EPILOG)(status.status)
+app.command("invalidate", epilog=invalidate.EPILOG)(invalidate.invalidate)
+app.add_typer(dlq.app, name="dlq")
 app.command("render", epilog=render.EPILOG)(render.render)
 app.add_typer(bench.app, name="bench")
 app.command("config", epilog=config.EPILOG)(config.config)

@@ -35,6 +35,7 @@ def show(
     from streams.cli.failure import CommandFailed
     from streams.cli.files import STANDARD, write_whole
     from streams.exit_codes import ExitCode
+    from streams.logs import configure_logs
     from streams.settings import load_settings
     from streams.stored_results import read_results
 
@@ -43,7 +44,9 @@ def show(
         raise CommandFailed(ExitCode.USAGE, f"{content_hash!a} is no content hash: 64 hex digits are needed; `qrstream tail completed --json` shows them")
     if as_json and output == STANDARD:
         raise CommandFailed(ExitCode.USAGE, "--json and -o - both want standard output; leave one out")
-    stored = read_results(load_settings(), [name]).get(name)
+    settings = load_settings()
+    configure_logs(settings)  # what the artifact store has to say goes to stderr
+    stored = read_results(settings, [name]).get(name)
     if stored is None:
         raise CommandFailed(
             ExitCode.INCOMPLETE, f"nothing is stored under {name}; it was never requested here", code="not_found"

@@ -1,4 +1,4 @@
-"""``qrstream up FILE``: a broker, the topics, a worker and a file's requests, at one command."""
+"""``qrstream up FILE``: a broker, the topics, a worker, a forwarder and a file's requests, at one command."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Examples:
   qrstream up examples/requests.jsonl            stays up until Ctrl-C
   qrstream up examples/requests.jsonl --once     ends by itself; the last line is JSON
   QR_BROKER=127.0.0.1:9092 qrstream up requests.jsonl
-  qrstream up                                    broker and worker only
+  qrstream up                                    broker, worker and delay forwarder only
 
 \b
 Without QR_BROKER a Kafka broker is started on this machine. Records, the worker's state, logs and
@@ -36,7 +36,7 @@ def up(
     file: Annotated[Path | None, typer.Argument(metavar="FILE", help="Requests as JSON Lines; - is standard input.", show_default=False)] = None,
     once: Annotated[bool, typer.Option("--once", help="End when every request has its outcome.")] = False,
 ) -> None:
-    """Start broker, topics and worker, and publish FILE."""
+    """Start broker, topics, worker and delay forwarder, and publish FILE."""
     from streams.cli.failure import CommandFailed
     from streams.cli.up_run import UpRun
     from streams.exit_codes import ExitCode

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import FrameType
@@ -48,7 +48,7 @@ class UpRun:
         self._count = RunCount(self._mark)
         self._screen = UpScreen()
         self._artifacts = ArtifactFolder(settings.data_dir / "artifacts")
-        self._restarts = 0
+        self._restarts: Counter[str] = Counter()
         self._first: tuple[RenderRequested, str] | None = None
         self._began = self._ended = 0.0
         self._published_all = False
@@ -83,13 +83,11 @@ class UpRun:
         if warnings:
             say(f"warning: {'; '.join(warnings)}")
         self._screen.line("topics", f"{len(made)} created" if made else "there already")
-        worker = WorkerProcess(broker=settings.broker or "", data_dir=settings.data_dir / "worker", log=settings.data_dir / "logs" / "worker.log")
-        stopping.callback(worker.stop)
-        worker.start()
-        self._screen.line("worker", f"pid {worker.pid}, log in {worker.log}")
+        # The forwarder's own folder is `delay` in its data folder, the worker's is its data folder.
+        children = [self._start(settings, stopping, "delay", settings.data_dir), self._start(settings, stopping, "worker", settings.data_dir / "worker")]
         if self._file is not None:
             client = stopping.enter_context(RenderClient(settings, source="/qrstream/up"))
-            self._publish_and_watch(client, self._file, worker)
+            self._publish_and_watch(client, self._file, children)
             self._artifacts.fetch(settings)
             self._screen.outcomes(self._count)
             self._screen.symbol(self._first)
@@ -99,8 +97,15 @@ class UpRun:
         if not self._once:
             self._screen.how_to_go_on(settings, self._first[1] if self._first else None)
             while True:
-                self._look_after(worker)
+                self._look_after(children)
                 time.sleep(_LOOK_SECONDS)
+
+    def _start(self, settings: Settings, stopping: contextlib.ExitStack, command: str, data_dir: Path) -> WorkerProcess:
+        child = WorkerProcess(broker=settings.broker or "", data_dir=data_dir, log=settings.data_dir / "logs" / f"{command}.log", command=command)
+        stopping.callback(child.stop)
+        child.start()
+        self._screen.line(command, f"pid {child.pid}, log in {child.log}")
+        return child
 
     def _make_data_dir(self) -> None:
         folder = self._settings.data_dir
@@ -120,7 +125,7 @@ class UpRun:
         self._screen.line("broker", f"Apache Kafka on {broker}")
         return self._settings.model_copy(update={"broker": broker})
 
-    def _publish_and_watch(self, client: RenderClient, file: Path, worker: WorkerProcess) -> None:
+    def _publish_and_watch(self, client: RenderClient, file: Path, children: list[WorkerProcess]) -> None:
         outcomes = client.outcomes()
         self._began = self._ended = time.monotonic()
         with open_lines(file) as lines:
@@ -144,13 +149,13 @@ class UpRun:
         while not self._count.complete:
             if self._take(outcomes, _LOOK_SECONDS):
                 heard = time.monotonic()
-                self._restarts = 0
-            self._look_after(worker)
+                self._restarts.clear()
+            self._look_after(children)
             if time.monotonic() - heard > SILENT_SECONDS:
                 missing = self._count.awaited - self._count.answered
-                raise CommandFailed(ExitCode.INCOMPLETE, f"no outcome for {SILENT_SECONDS:.0f} s and {missing} still missing; {worker.log} says what the worker does")
+                raise CommandFailed(ExitCode.INCOMPLETE, f"no outcome for {SILENT_SECONDS:.0f} s and {missing} still missing; {children[-1].log} says what the worker does")
         if self._count.surplus:
-            say_error("incomplete", f"{self._count.surplus} requests have more than one outcome: this must not happen; please report it with {worker.log}")
+            say_error("incomplete", f"{self._count.surplus} requests have more than one outcome: this must not happen; please report it with {children[-1].log}")
 
     def _requests(self, lines: Iterable[bytes]) -> Iterator[RenderRequested]:
         for number, read in read_lines(lines):
@@ -185,15 +190,16 @@ class UpRun:
         self._screen.progress(self._count.answered, self._count.awaited)
         return taken
 
-    def _look_after(self, worker: WorkerProcess) -> None:
-        ending = worker.ended()
-        if ending is None:
-            return
-        self._restarts += 1
-        if not ending.restartable or self._restarts > _MOST_RESTARTS:
-            raise CommandFailed(ending.exit_code, f"the worker ended with {ending}; its log is {worker.log}", code="worker")
-        worker.start()
-        self._screen.line("worker", f"ended with {ending}; started again as pid {worker.pid}")
+    def _look_after(self, children: list[WorkerProcess]) -> None:
+        for child in children:
+            ending = child.ended()
+            if ending is None:
+                continue
+            self._restarts[child.command] += 1
+            if not ending.restartable or self._restarts[child.command] > _MOST_RESTARTS:
+                raise CommandFailed(ending.exit_code, f"the {child.command} ended with {ending}; its log is {child.log}", code=child.command)
+            child.start()
+            self._screen.line(child.command, f"ended with {ending}; started again as pid {child.pid}")
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""A worker as a child: started, watched, started again, stopped; and never longer there than its parent."""
+"""A worker, or another process of the stream, as a child: started, watched, started again, stopped; and never longer there than its parent."""
 
 from __future__ import annotations
 
@@ -53,15 +53,17 @@ class Ending:
 
 
 class WorkerProcess:
-    """`qrstream worker` under the supervisor of streams/local_broker: its end follows from ours, kill -9 included.
+    """`qrstream worker`, or another command that stays, under the supervisor of streams/local_broker: its end follows from ours, kill -9 included.
 
     Attributes:
+        command: of `qrstream`; what a screen calls it.
         pid: of the worker itself, for those who look or kill.
         log: file that takes what it prints.
     """
 
-    def __init__(self, *, broker: str, data_dir: Path, log: Path, environment: dict[str, str] | None = None) -> None:
+    def __init__(self, *, broker: str, data_dir: Path, log: Path, environment: dict[str, str] | None = None, command: str = "worker") -> None:
         """Nothing is started yet. Settings come from this process's environment, except for the given ones."""
+        self.command = command
         self.log = log
         self.pid = 0
         self._environment = {
@@ -75,7 +77,7 @@ class WorkerProcess:
         self.log.parent.mkdir(parents=True, exist_ok=True)
         command = [
             *(sys.executable, "-I", "-S", supervisor.__file__, str(GRACE_SECONDS)),
-            *(sys.executable, "-m", "streams.cli.main", "worker"),
+            *(sys.executable, "-m", "streams.cli.main", self.command),
         ]
         with self.log.open("ab") as log:
             self._log_begin = log.tell()

@@ -104,11 +104,12 @@ def test_it_stays_up_until_it_is_told_to_stop_and_leaves_nothing_behind(shell: C
     try:
         # Its last line: a signal right behind the first would cut the rest off.
         wait_until(lambda: says(" --help\n") or process.poll() is not None, 240, "up shows how to go on")
-        pid = worker_pid(output)
-        assert not gone(pid)
+        pids = [int(pid) for pid in re.findall(r"pid (\d+)", output.read_text())]
+        assert len(pids) == 2  # the delay forwarder and the worker
+        assert not any(gone(pid) for pid in pids)
         process.send_signal(number)
         assert process.wait(120) == 0, output.read_text()
-        wait_until(lambda: gone(pid), 10, "the worker is gone")
+        wait_until(lambda: all(gone(pid) for pid in pids), 10, "worker and forwarder are gone")
     finally:
         process.kill()
     assert "Traceback" not in output.read_text()

@@ -57,7 +57,8 @@ def test_a_changelog_with_another_count_than_its_input_is_one_line_with_both_num
     with pytest.raises(topic_admin.TopicsUnfit) as unfit:
         topic_admin.check(settings)
     assert unfit.value.problems[0] == (
-        f"topic {names.topic_prefix}render.requested (2 partitions) and {names.app_id}-renders-changelog (3 partitions): inputs and "
+        f"topic {names.topic_prefix}render.requested (2 partitions) and {names.topic_prefix}render.intake (2 partitions) and "
+        f"{names.app_id}-renders-changelog (3 partitions) and {names.app_id}-claims-changelog (2 partitions): inputs and "
         "changelogs must have the same count; delete the wrong one, or use a new QR_TOPIC_PREFIX and QR_APP_ID"
     )
 
@@ -68,7 +69,8 @@ def test_another_count_than_the_settings_is_one_line_with_the_setting_to_change(
         topic_admin.check(settings_of(broker, names, partitions=4))
     assert unfit.value.problems == [
         (
-            f"topic {names.app_id}-renders-changelog, {names.topic_prefix}render.requested: 2 partitions, but QR_PARTITIONS is 4; counts are "
+            f"topic {names.app_id}-claims-changelog, {names.app_id}-renders-changelog, {names.topic_prefix}render.intake, "
+            f"{names.topic_prefix}render.requested: 2 partitions, but QR_PARTITIONS is 4; counts are "
             "pinned when a topic is made: set QR_PARTITIONS=2, or use a new QR_TOPIC_PREFIX and QR_APP_ID"
         )
     ]
@@ -125,5 +127,6 @@ def test_the_command_makes_topics_and_tells_problems_with_exit_code_66(broker: s
     unfit = shell.run("topics", "check", QR_PARTITIONS="5")
     assert unfit.returncode == ExitCode.TOPICS
     assert unfit.stdout == ""
-    assert unfit.stderr.startswith(f"error topics: topic {names.app_id}-renders-changelog, {names.topic_prefix}render.requested: 2 partitions, but QR_PARTITIONS is 5")
+    inputs = f"{names.app_id}-claims-changelog, {names.app_id}-renders-changelog, {names.topic_prefix}render.intake, {names.topic_prefix}render.requested"
+    assert unfit.stderr.startswith(f"error topics: topic {inputs}: 2 partitions, but QR_PARTITIONS is 5")
     assert len(unfit.stderr.splitlines()) == 1

@@ -6,7 +6,8 @@ what it takes, skips, restores and encodes (tests/support/trace.py).
 
 A step is where a crash or pause happens: 1 after taking, 2 after deciding, 3 right before the transaction is asked
 for, "4-open" in the committing thread before the transaction begins, "4-begun" with its records on the broker and
-not committed, 4 after the commit, 5 after the local rows, 6 after acknowledging.
+not committed, 4 after the commit, 5 after the local rows, 6 after acknowledging. Faults and the trace are of one
+agent, the render agent unless `--agent intake` asks for the other.
 """
 
 from __future__ import annotations
@@ -23,11 +24,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.support import faulty_render_child
 from tests.support.process_ties import die_with_the_parent
 from tests.support.trace import TraceWriter
 
 STEPS = ("1", "2", "3", "4-open", "4-begun", "4", "5", "6")
-GUARDS = ("fencing", "position", "continuity", "markers", "read_committed")
+GUARDS = ("fencing", "position", "continuity", "markers", "claims", "read_committed")
+SOURCES = {"render": "render.requested", "intake": "render.intake"}
+CHANGELOGS = {"render": "-renders-changelog", "intake": "-claims-changelog"}
 CRASHED = 137
 """Exit code of a crash made here: what a shell shows for kill -9."""
 
@@ -66,13 +70,16 @@ def main() -> None:
     trace = TraceWriter(options.trace)
     step = options.crash_after or options.pause_in
     fault = Fault(trace, step, options.nth, stop=options.pause_in is not None)
-    trace_everything(trace)
-    make_steps(fault)
+    trace_everything(trace, options.agent)
+    make_steps(fault, options.agent)
     for guard in options.without:
         REMOVALS[guard]()
     if options.skip_delivery:
         skip_one_delivery(trace, options.skip_delivery)
-    slow_down(options.slow_fence, options.slow_restore, options.slow_render)
+    slow_down(options.slow_fence, options.slow_restore)
+    importlib.import_module("streams.rendering.renderer").Renderer.command = faulty_render_child.command(options.trace, options.slow_render)
+    if options.failing_render:
+        fail_renders(options.failing_render)
     if options.request_timeout:
         importlib.import_module("streams.faust_app.app").app.conf.broker_request_timeout = options.request_timeout
     from streams.faust_app.worker import run_worker  # noqa: PLC0415 - after the wrapping
@@ -84,6 +91,7 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     parser.add_argument("trace", type=Path)
+    parser.add_argument("--agent", choices=tuple(SOURCES), default="render", help="whose steps are traced and disturbed")
     parser.add_argument("--crash-after", choices=STEPS)
     parser.add_argument("--pause-in", choices=STEPS)
     parser.add_argument("--nth", type=int, default=1, help="which passing of the step it is")
@@ -92,6 +100,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--slow-fence", type=float, default=0, help="seconds")
     parser.add_argument("--slow-restore", type=float, default=0, help="seconds")
     parser.add_argument("--slow-render", type=float, default=0, help="seconds per render")
+    parser.add_argument("--failing-render", help="every render fails with this code")
     parser.add_argument("--request-timeout", type=float, default=0, help="Faust's broker_request_timeout, seconds")
     return parser.parse_args()
 
@@ -112,109 +121,136 @@ def wrap_async(owner: Any, name: str, around: Callable[..., Any]) -> None:
     setattr(owner, name, wrapped)
 
 
-def trace_everything(trace: TraceWriter) -> None:  # noqa: C901 - eight independent wrappers, one after the other
-    """Offsets taken, redelivered and abandoned; rows restored; partitions opened; calls of the encoder."""
-    import segno  # noqa: PLC0415
+def decider_of(agent: str) -> Any:
+    """The class that decides an agent's events."""
+    if agent == "render":
+        return importlib.import_module("streams.deciding.carry_out").Decider
+    return importlib.import_module("streams.intake.decider").IntakeDecider
 
-    agent = importlib.import_module("streams.faust_app.agents.render")
-    carry_out = importlib.import_module("streams.deciding.carry_out")
+
+def trace_everything(trace: TraceWriter, of: str) -> None:  # noqa: C901 - eight independent wrappers, one after the other
+    """Offsets taken, redelivered and abandoned; rows restored; partitions opened; calls of the encoder."""
+
+    agent = importlib.import_module("streams.faust_app.agents.flow")
+    batch_decider, decider_class = importlib.import_module("streams.deciding.batch_decider"), decider_of(of)
     ownership = importlib.import_module("streams.ownership.ownership")
     abandoned = importlib.import_module("streams.ownership.errors").Abandoned
-    redelivered = carry_out.Placement.REDELIVERED
+    redelivered = batch_decider.Placement.REDELIVERED
     here = threading.local()
 
     def take(original: Any, *args: Any) -> Any:
         taken = original(*args)
-        trace.write("taken", partition=taken[0].message.partition, offsets=[event.message.offset for event in taken])
+        if taken[0].message.topic.endswith(SOURCES[of]):
+            trace.write("taken", partition=taken[0].message.partition, offsets=[event.message.offset for event in taken])
         return taken
 
-    async def carried_out(original: Any, taken: Any) -> Any:
+    async def carried_out(original: Any, taken: Any, decider: Any) -> Any:
         try:
-            return await original(taken)
+            return await original(taken, decider)
         except abandoned:
-            trace.write("abandoned", partition=taken[0].message.partition, offsets=[event.message.offset for event in taken])
+            if taken[0].message.topic.endswith(SOURCES[of]):
+                trace.write("abandoned", partition=taken[0].message.partition, offsets=[event.message.offset for event in taken])
             raise
 
     def decide_events(original: Any, decider: Any, events: Any, batch: Any, claim: Any, *rest: Any) -> Any:
         here.partition = claim.partition
-        return original(decider, events, batch, claim, *rest)
+        try:
+            return original(decider, events, batch, claim, *rest)
+        finally:
+            del here.partition
 
     def placement(original: Any, offset: int, *rest: Any) -> Any:
         where = original(offset, *rest)
-        if where is redelivered:
+        if where is redelivered and hasattr(here, "partition"):
             trace.write("redelivered", partition=here.partition, offsets=[offset])
         return where
 
     def restore(original: Any, settings: Any, rows: Any, topic: str, partition: int, *rest: Any) -> Any:
         restored = original(settings, rows, topic, partition, *rest)
-        trace.write("restored", partition=partition, rows=restored.records, full_because=restored.full_because)
+        if topic.endswith(CHANGELOGS[of]):
+            trace.write("restored", partition=partition, rows=restored.records, full_because=restored.full_because)
         return restored
 
-    def opened(original: Any, owner: Any, position: int) -> Any:
-        original(owner, position)
-        trace.write("opened", partition=owner.claim.partition, generation=owner.claim.generation, position=position)
+    def opened(original: Any, owner: Any, position: int, *rest: Any) -> Any:
+        original(owner, position, *rest)
+        if owner.claim.agent == of:
+            trace.write("opened", partition=owner.claim.partition, generation=owner.claim.generation, position=position)
 
     def published(original: Any, owner: Any, batch: Any) -> Any:
+        if owner.claim.agent != of:
+            return original(owner, batch)
         trace.write("publishing", partition=owner.claim.partition, generation=owner.claim.generation, position=batch.position)
         offset = original(owner, batch)
         trace.write("published", partition=owner.claim.partition, generation=owner.claim.generation, position=batch.position)
         return offset
 
-    def make(original: Any, *args: Any, **kwargs: Any) -> Any:
-        trace.write("encoded")
-        return original(*args, **kwargs)
-
     wrap(agent, "take", take)
     wrap_async(agent, "carry_out", carried_out)
-    wrap(carry_out.Decider, "decide_events", decide_events)
-    wrap(carry_out, "placement", placement)
+    wrap(decider_class, "decide_events", decide_events)
+    wrap(batch_decider, "placement", placement)
     wrap(ownership, "restore", restore)
     wrap(ownership.Ownership, "open", opened)
     wrap(ownership.Ownership, "publish", published)
-    wrap(segno, "make", make)
 
 
-def make_steps(fault: Fault) -> None:
+def make_steps(fault: Fault, of: str) -> None:  # noqa: C901 - seven independent wrappers, one after the other
     """Put the fault behind (or before, see the module) each step."""
-    agent = importlib.import_module("streams.faust_app.agents.render")
-    decider = importlib.import_module("streams.deciding.carry_out").Decider
+    agent = importlib.import_module("streams.faust_app.agents.flow")
+    decider = decider_of(of)
     ownership = importlib.import_module("streams.ownership.ownership").Ownership
     producer = importlib.import_module("streams.ownership.transaction").TransactionalProducer
 
-    def after(step: str) -> Callable[..., Any]:
-        def around(original: Any, *args: Any, **kwargs: Any) -> Any:
-            result = original(*args, **kwargs)
-            fault.reached(step)
-            return result
+    here = threading.local()
 
-        return around
+    def after_take(original: Any, first: Any, *args: Any) -> Any:
+        taken = original(first, *args)
+        if first.message.topic.endswith(SOURCES[of]):
+            fault.reached("1")
+        return taken
 
-    def before_commit(original: Any, *args: Any) -> Any:
-        fault.reached("3")
-        return original(*args)
+    def after_deciding(original: Any, *args: Any) -> Any:
+        decided = original(*args)
+        fault.reached("2")
+        return decided
 
-    def around_publish(original: Any, *args: Any) -> Any:
+    def before_commit(original: Any, owner: Any, *args: Any) -> Any:
+        if owner.claim.agent == of:
+            fault.reached("3")
+        return original(owner, *args)
+
+    def around_publish(original: Any, owner: Any, *args: Any) -> Any:
+        here.disturbed = owner.claim.agent == of
+        if not here.disturbed:
+            return original(owner, *args)
         fault.reached("4-open")
-        result = original(*args)
+        result = original(owner, *args)
         fault.reached("4")
         return result
 
     def before_kafka_commit(original: Any, transactional: Any) -> Any:
+        if not here.disturbed:
+            return original(transactional)
         if fault.step == "4-begun":
             transactional._producer.flush()
         fault.reached("4-begun")
         return original(transactional)
 
-    async def after_acknowledge(original: Any, *args: Any) -> Any:
-        await original(*args)
-        fault.reached("6")
+    def after_local_rows(original: Any, owner: Any, *args: Any) -> Any:
+        original(owner, *args)
+        if owner.claim.agent == of:
+            fault.reached("5")
 
-    wrap(agent, "take", after("1"))
-    wrap(decider, "decide_events", after("2"))
+    async def after_acknowledge(original: Any, events: Any, first: Any) -> Any:
+        await original(events, first)
+        if first.message.topic.endswith(SOURCES[of]):
+            fault.reached("6")
+
+    wrap(agent, "take", after_take)
+    wrap(decider, "decide_batch", after_deciding)
     wrap(ownership, "commit", before_commit)
     wrap(ownership, "publish", around_publish)
     wrap(producer, "_commit", before_kafka_commit)
-    wrap(ownership, "write_locally", after("5"))
+    wrap(ownership, "write_locally", after_local_rows)
     wrap_async(agent, "acknowledge", after_acknowledge)
 
 
@@ -236,20 +272,26 @@ def without_continuity() -> None:
 
 def decide_in_spite_of(name: str) -> None:
     """Take what is placed so for the next event."""
-    carry_out = importlib.import_module("streams.deciding.carry_out")
-    refused, following = carry_out.Placement[name], carry_out.Placement.NEXT
+    batch_decider = importlib.import_module("streams.deciding.batch_decider")
+    refused, following = batch_decider.Placement[name], batch_decider.Placement.NEXT
 
     def around(original: Any, *args: Any) -> Any:
         where = original(*args)
         return following if where is refused else where
 
-    wrap(carry_out, "placement", around)
+    wrap(batch_decider, "placement", around)
 
 
 def without_markers() -> None:
     """No request has been seen before."""
     step = importlib.import_module("streams.deciding.step").Step
     wrap(step, "read_marker", lambda _original, _step: None)
+
+
+def without_claims() -> None:
+    """No idempotency key has been seen before."""
+    decider = importlib.import_module("streams.intake.decider").IntakeDecider
+    wrap(decider, "read_claim", lambda _original, *_: None)
 
 
 def without_read_committed() -> None:
@@ -264,6 +306,7 @@ REMOVALS: dict[str, Callable[[], None]] = {
     "position": without_position,
     "continuity": without_continuity,
     "markers": without_markers,
+    "claims": without_claims,
     "read_committed": without_read_committed,
 }
 
@@ -288,8 +331,8 @@ def skip_one_delivery(trace: TraceWriter, nth: int) -> None:
     wrap_async(thread, "_fetch_records", around)
 
 
-def slow_down(fence_s: float, restore_s: float, render_s: float) -> None:
-    """Make fencing, restoring or rendering take longer; all run in threads, as a slow broker would make them wait."""
+def slow_down(fence_s: float, restore_s: float) -> None:
+    """Make fencing or restoring take longer; all run in threads, as a slow broker would make them wait."""
     ownership = importlib.import_module("streams.ownership.ownership")
 
     def slow(seconds: float) -> Callable[..., Any]:
@@ -303,8 +346,16 @@ def slow_down(fence_s: float, restore_s: float, render_s: float) -> None:
         wrap(ownership.Ownership, "fence", slow(fence_s))
     if restore_s:
         wrap(ownership, "restore", slow(restore_s))
-    if render_s:
-        wrap(importlib.import_module("streams.deciding.step"), "render", slow(render_s))
+
+
+def fail_renders(code: str) -> None:
+    """No render succeeds, as with a renderer that is broken."""
+    error_of = importlib.import_module("processors.errors").error_of
+
+    def fail(_original: Any, _renderer: Any, specs: Any, **_kwargs: Any) -> Any:
+        return [error_of(code) for _ in specs]
+
+    wrap(importlib.import_module("streams.rendering.renderer").Renderer, "render_all", fail)
 
 
 if __name__ == "__main__":

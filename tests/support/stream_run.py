@@ -18,7 +18,17 @@ from confluent_kafka import ConsumerGroupTopicPartitions, IsolationLevel, TopicP
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 
 from streams.settings import Settings
-from streams.topics import COMPLETED, DEAD_LETTERS, FAILED, RENDERS_CHANGELOG, REQUESTED, TOPICS, Topic
+from streams.topics import (
+    CLAIMS_CHANGELOG,
+    COMPLETED,
+    DEAD_LETTERS,
+    FAILED,
+    INTAKE,
+    RENDERS_CHANGELOG,
+    REQUESTED,
+    TOPICS,
+    Topic,
+)
 from tests.support.broker import Names
 from tests.support.oracle import Verdict, judge
 from tests.support.outcome_reader import OutcomeReader, topic_records
@@ -101,11 +111,13 @@ class StreamRun:
         self.settings = Settings(**{name.removeprefix("QR_").lower(): value for name, value in self.environment.items()})  # type: ignore[arg-type]  # strings, as from the environment
         self.trace = Trace(self.folder / "trace")
         self.admin = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 2})
+        self.intake = INTAKE.full_name(self.settings)
         self.requested = REQUESTED.full_name(self.settings)
         self.completed = COMPLETED.full_name(self.settings)
         self.failed = FAILED.full_name(self.settings)
         self.dead_letters = DEAD_LETTERS.full_name(self.settings)
         self.changelog = RENDERS_CHANGELOG.full_name(self.settings)
+        self.claims = CLAIMS_CHANGELOG.full_name(self.settings)
         self.publisher = Publisher(self.bootstrap, self.requested)
 
     def create_topics(self) -> None:
@@ -129,11 +141,18 @@ class StreamRun:
 
     def start(self, *faults: str, name: str = "w1", environment: dict[str, str] | None = None) -> Worker:
         """Start a worker in the data folder `name`; `faults` are options of tests.support.faulty_worker."""
+        return self._start("tests.support.faulty_worker", faults, name, environment)
+
+    def _start(self, module: str, faults: tuple[str, ...], name: str, environment: dict[str, str] | None) -> Worker:
         log = self.folder / f"{name}-{len(self.workers)}.log"
         settings = {**clean_environment(), **self.environment, "QR_DATA_DIR": str(self.folder / name), **(environment or {})}
-        process = start_program("tests.support.faulty_worker", str(self.trace.path), *faults, environment=settings, log=log)
+        process = start_program(module, str(self.trace.path), *faults, environment=settings, log=log)
         self.workers.append(Worker(process, log, self.trace))
         return self.workers[-1]
+
+    def start_forwarder(self, *faults: str, name: str = "f1", environment: dict[str, str] | None = None) -> Worker:
+        """Start a delay forwarder; `faults` are options of tests.support.faulty_forwarder."""
+        return self._start("tests.support.faulty_forwarder", faults, name, environment)
 
     def owned_by(self, worker: Worker) -> set[int]:
         """Partitions of the newest generation that a worker has opened."""
@@ -224,9 +243,9 @@ class StreamRun:
         futures = self.admin.list_offsets(wanted, isolation_level=isolation, request_timeout=30)
         return {(tp.topic, tp.partition): future.result(30).offset for tp, future in futures.items()}
 
-    def committed_offsets(self) -> dict[int, int]:
-        """The group's committed offset of each source partition; negative where there is none."""
-        wanted = [TopicPartition(self.requested, p) for p in range(PARTITIONS)]
+    def committed_offsets(self, topic: str | None = None) -> dict[int, int]:
+        """The group's committed offset of each partition of a source, the requested topic by default; negative where there is none."""
+        wanted = [TopicPartition(topic or self.requested, p) for p in range(PARTITIONS)]
         future = self.admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(self.names.app_id, wanted)], request_timeout=30)[self.names.app_id]
         return {tp.partition: tp.offset for tp in future.result(30).topic_partitions}
 
