@@ -64,6 +64,7 @@ class Decider(BatchDecider):
     def decide_one(self, event: DeliveredEvent, batch: Batch, claim: Claim, known: Known, in_hand: InHand) -> str:
         """Decide one event; the kind of the decision, for counting."""
         if control.is_control(event.headers):
+            in_hand.prepared.clear()  # what is invalidated is not to be answered with what was made before
             return control.carry_out(self, event, batch, now_ms())
         deaths = known.deaths.get(event.offset, 0)
         # Reading it was tried again to fail it by name, and has killed too: its bytes are kept as they are.
@@ -107,7 +108,7 @@ class Decider(BatchDecider):
             step = self.step(event, batch, claim, InHand(arrivals=in_hand.arrivals))
             in_hand.arrivals[event.offset] = step.arrival
             name = step.arrival.content_hash
-            if name is None or name in needs:
+            if name is None or name in needs or name in in_hand.prepared:
                 continue
             decision = decide(step.arrival, step.read_marker(), step.read_result(), step.now_ms)
             if isinstance(decision, (Render, Answer)) and (need := step.unmet(decision)) is not None:

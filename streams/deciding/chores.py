@@ -47,6 +47,7 @@ class Chores:
         self._known = known
         self.counts: Counter[str] = Counter()
         self.more = False
+        self._left = MOST_ANSWERED
 
     def carry_out(self, flowing: Callable[[], bool]) -> None:
         """Answer and sweep, up to the bounds of one transaction; blocking. `more` says whether some is left.
@@ -70,22 +71,22 @@ class Chores:
 
     def _answer_waiting(self, prepared: dict[str, Found]) -> None:
         """Decide again, in the order of their coming, requests whose retry has come to its end."""
-        left = MOST_ANSWERED
         for key, _ in self._batch.scan(waiting.ANSWERABLE, MOST_ANSWERED):
             content_hash = key[len(waiting.ANSWERABLE) :].decode()
             waits_again = False
-            for name, stored in self._batch.scan(waiting.waiting_prefix(content_hash), left):
+            for name, stored in self._batch.scan(waiting.waiting_prefix(content_hash), self._left):
+                if self._batch.output_bytes >= self._decider.settings.batch_bytes:
+                    self._left = 0
+                    break
                 step = self._step(stored, prepared)
-                if self._decide_again(step):
-                    self._batch.put(name, None, step.event.offset)
-                    left -= 1
-                else:
+                if not self._decide_again(step):
                     waits_again = True
                     break
-            remaining = self._batch.scan(waiting.waiting_prefix(content_hash), 1)
-            if waits_again or not remaining:
+                self._batch.put(name, None, step.event.offset)
+                self._left -= 1
+            if waits_again or not self._batch.scan(waiting.waiting_prefix(content_hash), 1):
                 self._batch.put(key, None, -1)
-            if left <= 0:
+            if self._left <= 0:
                 self.more = True
                 return
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from processors.profile import PROFILES
 from processors.row_keys import artifact_key, is_content_hash, result_key
 from streams.deciding.delivery import DeliveredEvent
 from streams.ownership.batch import Batch
@@ -40,10 +41,11 @@ def carry_out(decider: Decider, event: DeliveredEvent, batch: Batch, now_ms: int
     asked = dict(event.headers)
     if asked.get(CONTROL) == INVALIDATE and is_content_hash(event.key):
         return _invalidate_hash(decider, (event.key or b"").decode(), event.offset, batch)
-    profile = asked.get(PROFILE)
-    if asked.get(CONTROL) == INVALIDATE and not event.key and profile:
-        batch.put(invalidated_key(profile.decode("utf-8", "replace")), b"%d" % now_ms, event.offset)
-        log.info("profile_invalidated", profile=profile.decode("utf-8", "replace"))
+    profile = (asked.get(PROFILE) or b"").decode("utf-8", "replace")
+    # Rows of a stranger's names would stay for ever.
+    if asked.get(CONTROL) == INVALIDATE and not event.key and profile in PROFILES:
+        batch.put(invalidated_key(profile), b"%d" % now_ms, event.offset)
+        log.info("profile_invalidated", profile=profile)
         return "invalidated"
     log.warning("control_event_not_understood", offset=event.offset, asked=str(asked.get(CONTROL)))
     return "control_unknown"

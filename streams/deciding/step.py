@@ -25,7 +25,7 @@ from streams.deciding.delivery import DeliveredEvent
 from streams.deciding.outcomes import StoredResult
 from streams.deciding.side_effects import Found, Need, NotObtained, NotPrepared, Obtained, Origin
 from streams.ownership.batch import Batch, Headers, OutgoingRecord
-from streams.ownership.expiring_rows import expiring, without_expiry
+from streams.ownership.expiring_rows import expiring, expiry_of, without_expiry
 from streams.ownership.ownership import Claim
 
 if TYPE_CHECKING:
@@ -279,7 +279,8 @@ class Step:
         row = waiting.waiting_row(self.event, now_ms=self.now_ms, expires_ms=expires)
         self._put_expiring(waiting.waiting_key(self._content_hash, self.event.offset), self.decider.row_codec.encode(row), expires)
         self._mark(None, None)
-        self._forget_parked()  # of one that came back to find another leading: it must not be both
+        if self.arrival.attempt > 1:  # it came back to find another leading: it must not be parked and waiting at once
+            self._forget_parked()
         return "waiting"
 
     def condemn(self) -> str:
@@ -349,9 +350,21 @@ class Step:
             ))
             if rendered is not None:
                 self._keep_for_the_store(rendered)
-        elif before is not None and before.status == "retrying":
+        elif before is None or not self._ends_retry(before):
+            return
+        else:
             self._put_result(replace(before, fresh_until=self.now_ms, stale_until=self.now_ms, expires_at=self.now_ms))
         self._release_waiting()
+
+    def _ends_retry(self, before: ResultRow) -> bool:
+        """Whether the retry that a row tells of ends with this request: the one that is parked for it, or any behind its time."""
+        request = self.arrival.request
+        if request is None or before.status != "retrying":
+            return False
+        parked = waiting.parked_key(self.event.key, request.tenant, request.request_id)
+        stored = self.batch.get(parked)
+        leads = stored is not None and expiry_of(parked, stored) == before.expires_at
+        return leads or before.expires_at <= self.now_ms
 
     def refuse_output(self) -> str:
         """Fail a record whose output was larger than its topic takes; its letter then goes without the value."""
@@ -359,6 +372,7 @@ class Step:
         self.letter_with_value = False
         if self.arrival.request is None:
             return self.write_letter(error)
+        self.read_result()
         return self.fail(error if error.row.dead_letter else RenderError("output_too_large"), from_cache=False, remember=False)
 
     def write_letter(self, error: RenderError) -> str:

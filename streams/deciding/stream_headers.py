@@ -51,7 +51,7 @@ def marks(headers: Iterable[tuple[str, bytes | None]]) -> Marks:
                 found.setdefault(name, int(value))
     if not found and not rerouted:
         return _NEW
-    return Marks(found.get(GENERATION, 0), found.get(ATTEMPT, 1), rerouted)
+    return Marks(found.get(GENERATION, 0), found.get(ATTEMPT) or 1, rerouted)
 
 
 _MOST_TIME_DIGITS = 15
