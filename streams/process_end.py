@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import threading
 from collections.abc import Callable
 from typing import NoReturn
 
@@ -20,6 +21,13 @@ _before: list[Callable[[ExitCode], None]] = []
 def before_end(note: Callable[[ExitCode], None]) -> None:
     """Have something noted before `end_process` leaves, which tells with what code. It must not wait."""
     _before.append(note)
+
+
+def end_process_after(seconds: float, who: str) -> None:
+    """Leave as if killed, which is safe, if `who` has not stopped by then."""
+    deadline = threading.Timer(seconds, end_process, (ExitCode.CRASHED, f"the {who} did not stop within {seconds:.0f} s"))
+    deadline.daemon = True
+    deadline.start()
 
 
 def end_process(code: ExitCode, reason: str, *, exc_info: BaseException | None = None) -> NoReturn:

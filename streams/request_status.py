@@ -5,17 +5,18 @@ A request that its owner has taken and not yet committed is still `pending` here
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 from processors.partitioner import partition_for
 from processors.row_keys import marker_key, result_key
 from schemas.codec import Codec, UndecodableError
 from schemas.events import MarkerRow, RenderRequested, ResultRow
+from streams.changelog_rows import read_rows
 from streams.event_codec import event_codec
 from streams.ownership.expiring_rows import without_expiry
 from streams.settings import Settings
 from streams.topic_reader import TopicReader
-from streams.topics import RENDERS_CHANGELOG, REQUESTED
+from streams.topics import REQUESTED
 
 _POSITION = b"position/"
 _STATUS_OF_OUTCOME = {"completed": "ready", "failed": "failed"}
@@ -55,48 +56,28 @@ def read_status(settings: Settings, request_id: str, content_hash: str, tenant: 
         UndecodableError: a row is of a newer release.
     """
     partition = partition_for(content_hash.encode(), settings.partitions)
-    rows = _rows(settings, partition, request_id, content_hash, tenant)
-    if rows.marker is not None:
-        return _from_rows(rows.marker, rows.result, request_id, content_hash, tenant)
-    return _from_source(settings, partition, rows.position, request_id, content_hash, tenant)
-
-
-@dataclass(slots=True)
-class _Rows:
-    marker: MarkerRow | None = None
-    result: ResultRow | None = None
-    position: int = 0
-    kept: dict[bytes, bytes | None] = field(default_factory=dict)
-
-
-def _rows(settings: Settings, partition: int, request_id: str, content_hash: str, tenant: str) -> _Rows:
     marker, result = marker_key(content_hash.encode(), tenant, request_id), result_key(content_hash)
-    found = _Rows()
-    with TopicReader(settings, [RENDERS_CHANGELOG.full_name(settings)], from_beginning=True, partition=partition) as reader:
-        for message in reader.to_end():
-            key = bytes(message.key() or b"")
-            if key in {marker, result}:
-                found.kept[key] = message.value()
-            elif key.startswith(_POSITION):
-                found.position = int(message.value() or b"0")
+    rows = read_rows(settings, partition, lambda key: key in {marker, result} or key.startswith(_POSITION))
+    if marker in rows:
+        return _from_rows(rows[marker], rows.get(result), request_id, content_hash, tenant)
+    positions = [int(row) for key, row in rows.items() if key.startswith(_POSITION)]
+    return _from_source(settings, partition, positions[-1] if positions else 0, request_id, content_hash, tenant)
+
+
+def _from_rows(marker_row: bytes, result_row: bytes | None, request_id: str, content_hash: str, tenant: str) -> RequestStatus:
     codec = Codec()
-    if (raw := found.kept.get(marker)) is not None:
-        found.marker = codec.decode(without_expiry(raw), MarkerRow)
-    if (raw := found.kept.get(result)) is not None:
-        found.result = codec.decode(without_expiry(raw), ResultRow)
-    return found
-
-
-def _from_rows(marker: MarkerRow, result: ResultRow | None, request_id: str, content_hash: str, tenant: str) -> RequestStatus:
+    marker = codec.decode(without_expiry(marker_row), MarkerRow)
     status = "processing" if marker.outcome is None else _STATUS_OF_OUTCOME.get(marker.outcome, marker.outcome)
-    told = result is not None and status in {"processing", result.status}
-    return RequestStatus(
+    known = RequestStatus(
         request_id=request_id, tenant=tenant, content_hash=content_hash, status=status, generation=marker.generation, event_id=marker.event_id,
-        attempts=result.attempts if result is not None and told else marker.attempt,
-        next_attempt_at=result.next_attempt_at if result is not None and told else None,
-        result_ref=result.result_ref or None if result is not None and told and status == "ready" else None,
-        error_code=result.error_code if result is not None and told else None,
-        message=result.message if result is not None and told else None,
+        attempts=marker.attempt,
+    )
+    result = None if result_row is None else codec.decode(without_expiry(result_row), ResultRow)
+    if result is None or status not in {"processing", result.status}:
+        return known  # the row tells of another outcome than this request's
+    return replace(
+        known, attempts=result.attempts, next_attempt_at=result.next_attempt_at, error_code=result.error_code, message=result.message,
+        result_ref=result.result_ref or None if status == "ready" else None,
     )
 
 

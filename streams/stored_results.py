@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 
 from processors.partitioner import partition_for
 from processors.row_keys import artifact_key, result_key
@@ -13,10 +14,9 @@ from schemas.events import ResultRow
 from streams.artifacts.errors import ArtifactAbsent
 from streams.artifacts.opening import open_store
 from streams.artifacts.store import ArtifactStore
+from streams.changelog_rows import read_rows
 from streams.ownership.expiring_rows import without_expiry
 from streams.settings import Settings
-from streams.topic_reader import TopicReader
-from streams.topics import RENDERS_CHANGELOG
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,30 +42,25 @@ def read_results(settings: Settings, content_hashes: Iterable[str]) -> dict[str,
     by_partition: dict[int, list[str]] = defaultdict(list)
     for content_hash in content_hashes:
         by_partition[partition_for(content_hash.encode(), settings.partitions)].append(content_hash)
-    topic = RENDERS_CHANGELOG.full_name(settings)
     codec = Codec()
-    store = open_store(settings)
+    store = cache(lambda: open_store(settings))  # opening a bucket asks it questions, which most readers need not wait for
     found: dict[str, StoredResult] = {}
     for partition, wanted in by_partition.items():
-        keys = {key(content_hash) for content_hash in wanted for key in (result_key, artifact_key)}
-        rows: dict[bytes, bytes | None] = {}
-        with TopicReader(settings, [topic], from_beginning=True, partition=partition) as reader:
-            for message in reader.to_end():
-                key = bytes(message.key() or b"")
-                if key in keys:
-                    rows[key] = message.value()
+        rows = read_rows(settings, partition, {key(content_hash) for content_hash in wanted for key in (result_key, artifact_key)}.__contains__)
         for content_hash in wanted:
             raw = rows.get(result_key(content_hash))
             if raw is not None:
                 row = codec.decode(without_expiry(raw), ResultRow)
                 artifact = rows.get(artifact_key(content_hash))
-                found[content_hash] = StoredResult(content_hash, partition, row, _from_store(store, row) if artifact is None else artifact)
+                if artifact is None and row.status == "ready":
+                    artifact = _from_store(store(), row)
+                found[content_hash] = StoredResult(content_hash, partition, row, artifact)
     return found
 
 
 def _from_store(store: ArtifactStore | None, row: ResultRow) -> bytes | None:
     """What the artifact store has of a ready row, whole."""
-    key = store.key_of(row.result_ref) if store is not None and row.status == "ready" else None
+    key = store.key_of(row.result_ref) if store is not None else None
     if store is None or key is None:
         return None
     try:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from hashlib import sha256
 
 from processors.arrival import Arrival
 from processors.errors import RenderError
 from streams.deciding.delivery import DeliveredEvent
-from streams.ownership.batch import Headers, OutgoingRecord
+from streams.ownership.batch import OutgoingRecord
 
 PREFIX = "qr-dlq-"
 """Begins each of our headers; the original ones stand before them, unchanged and in order."""
@@ -63,5 +64,9 @@ def dead_letter(topic: str, event: DeliveredEvent, arrival: Arrival, error: Rend
         "content-length": None if event.value is None else len(event.value),
         "value-sha256": None if with_value or event.value is None else sha256(event.value).hexdigest(),
     }
-    ours: Headers = [(PREFIX + name, str(facts[name]).encode("utf-8", "replace")) for name in FIELDS if facts[name] is not None]
-    return OutgoingRecord(topic, event.key, event.value if with_value else None, [*event.headers, *ours], event.offset)
+    return OutgoingRecord(topic, event.key, event.value if with_value else None, [*event.headers, *our_headers(facts)], event.offset)
+
+
+def our_headers(facts: Mapping[str, str | int | None]) -> list[tuple[str, bytes]]:
+    """The headers of what is known of a letter, by the names of FIELDS and in their order."""
+    return [(PREFIX + name, str(facts[name]).encode("utf-8", "replace")) for name in FIELDS if facts.get(name) is not None]

@@ -106,9 +106,6 @@ class BatchDecider(ABC):
         Not while step 3 or 4 waits: renders die in a process of their own, where they are counted, and a worker killed
         by its operator three times while it waits for the broker must not condemn the same sound request.
         """
-        if not events:
-            yield
-            return
         self.journal.begins(claim, [event.offset for event in events])
         try:
             yield

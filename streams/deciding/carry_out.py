@@ -68,7 +68,7 @@ class Decider(BatchDecider):
             return control.carry_out(self, event, batch, now_ms())
         deaths = known.deaths.get(event.offset, 0)
         # Reading it was tried again to fail it by name, and has killed too: its bytes are kept as they are.
-        step = self.step(event, batch, claim, in_hand) if deaths <= MOST_TRIES else Step.unread(self, event, batch, claim)
+        step = self.step(event, batch, claim, in_hand) if deaths <= MOST_TRIES else Step.unread(self, event, batch, claim, now_ms())
         if event.offset in known.too_large:
             # The record was refused, not the content: other requests of the same hash may fit.
             return step.refuse_output()

@@ -58,9 +58,7 @@ async def run_micro_batch(owner: Ownership, decider: BatchDecider, events: Seque
             await sleep(FIRST_PAUSE_SECONDS * 2 ** (aborts - 1))
             continue
         except OutputTooLarge as exc:
-            if exc.origin in too_large:  # its dead letter is refused too: never a loop
-                raise _no_room(owner, exc) from exc
-            too_large |= {exc.origin}
+            too_large = _with_refused(owner, too_large, exc)
             continue
         aborts = 0
         skipped = decided.skipped
@@ -110,18 +108,23 @@ async def tend(owner: Ownership, decider: BatchDecider, flowing: Callable[[], bo
             log.warning("transaction_aborted", partition=owner.claim.partition, reason=str(exc), aborts=1)
             return  # nothing has changed: the next round begins anew
         except OutputTooLarge as exc:
-            if exc.origin in too_large:
-                raise _no_room(owner, exc) from exc
-            too_large |= {exc.origin}
+            too_large = _with_refused(owner, too_large, exc)
             continue
         _tell(owner, decided.counts)
 
 
-def _no_room(owner: Ownership, refused: OutputTooLarge) -> StateUnusable:
-    return StateUnusable(
-        f"{owner.claim.source}-{owner.claim.partition}: the dead letter of offset {refused.origin} is larger than its topic takes; "
-        "even without the value; `qrstream topics check` names a topic whose max.message.bytes is too small"
-    )
+def _with_refused(owner: Ownership, too_large: frozenset[int], refused: OutputTooLarge) -> frozenset[int]:
+    """The offsets whose output was refused for its size, with one more.
+
+    Raises:
+        StateUnusable: it is there already: its dead letter is refused too. Never a loop.
+    """
+    if refused.origin in too_large:
+        raise StateUnusable(
+            f"{owner.claim.source}-{owner.claim.partition}: the dead letter of offset {refused.origin} is larger than its topic takes; "
+            "even without the value; `qrstream topics check` names a topic whose max.message.bytes is too small"
+        ) from refused
+    return too_large | {refused.origin}
 
 
 def _tell(owner: Ownership, counts: Counter[str]) -> None:

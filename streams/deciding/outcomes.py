@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Self
 
@@ -49,13 +49,13 @@ def result_ref(changelog: str, partition: int, content_hash: str) -> str:
     return f"kafka:///{changelog}/{partition}/artifact/{content_hash}"
 
 
-def _facts(content_hash_format: str, profile: str, rendered: Rendered) -> dict[str, Any]:
+def _facts(file_format: str, profile: str, rendered: Rendered) -> dict[str, Any]:
     """What a row tells of an artifact, but for its place."""
     return {
         "checksum": sha256(rendered.artifact).hexdigest(),
         "media_type": rendered.media_type,
         "size_bytes": len(rendered.artifact),
-        "format": content_hash_format,
+        "format": file_format,
         "renderer": rendered.renderer,
         "profile": profile,
         "version": rendered.version,
@@ -92,7 +92,7 @@ def unready_row(  # noqa: PLR0913  # what one row is made of
     if rendered is not None:
         known = _facts(spec.format, spec.profile, rendered)
     elif before is not None and before.checksum:
-        known = {field.name: getattr(before, field.name) for field in fields(ResultRow) if field.name in _OF_THE_ARTIFACT}
+        known = {name: getattr(before, name) for name in _OF_THE_ARTIFACT}
     else:
         known = {"format": spec.format, "profile": spec.profile}
     return ResultRow(

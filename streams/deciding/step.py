@@ -6,7 +6,6 @@ from outside asks for it first (NotPrepared), before anything is changed.
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
@@ -61,11 +60,11 @@ class Step:
         self.marker_name = b"" if request is None else marker_key(event.key, request.tenant, request.request_id)
 
     @classmethod
-    def unread(cls, decider: Decider, event: DeliveredEvent, batch: Batch, claim: Claim) -> Self:
+    def unread(cls, decider: Decider, event: DeliveredEvent, batch: Batch, claim: Claim, now_ms: int) -> Self:
         """An event of which only the coordinates are looked at."""
         size = len(event.value or b"")
         arrival = Arrival(event.key, size, claim.partition, False, 0, 1, None, None, None, RenderRefused("renderer_crash"))
-        return cls(decider, event, arrival, batch, claim, {}, time.time_ns() // 1_000_000)
+        return cls(decider, event, arrival, batch, claim, {}, now_ms)
 
     @property
     def names(self) -> dict[str, str | None]:

@@ -16,7 +16,7 @@ from streams.exit_codes import ExitCode
 from streams.instance import DataFolderError, instance_id, lock_data_folder
 from streams.logs import configure_logs
 from streams.ownership.errors import OwnershipLost
-from streams.process_end import end_process
+from streams.process_end import end_process, end_process_after
 from streams.settings import Settings
 from streams.topic_admin import TopicsUnfit, check
 from streams.topic_reader import BrokerUnreachable, TopicMissing
@@ -70,9 +70,7 @@ def _stop_on_signals() -> threading.Event:
             return
         log.info("delay_stops", signal=signal.Signals(number).name)
         stopping.set()
-        deadline = threading.Timer(STOP_SECONDS, end_process, (ExitCode.CRASHED, f"the forwarder did not stop within {STOP_SECONDS:.0f} s"))
-        deadline.daemon = True
-        deadline.start()
+        end_process_after(STOP_SECONDS, "forwarder")
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)

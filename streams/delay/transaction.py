@@ -15,7 +15,7 @@ from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
 from processors.errors import TABLE
 from streams import kafka_clients
-from streams.dead_letters.letter import PREFIX
+from streams.dead_letters.letter import our_headers
 from streams.delay.schedule import Batch, Going, Header, Parked, Place
 from streams.ownership.errors import OwnershipLost
 from streams.ownership.transaction import ATTEMPT_SECONDS, TransactionalProducer
@@ -95,7 +95,7 @@ def offsets_behind(batch: Batch) -> list[TopicPartition]:
 
 
 def _letter_headers(place: Place, parked: Parked, now_ms: int, *, with_value: bool) -> list[Header]:
-    facts: dict[str, str | int | None] = {
+    return [*our_headers({
         "reason": REFUSED.code,
         "class": str(REFUSED.error_class),
         "message": f"the parked record has {parked.size:,} bytes and is larger than the requested topic takes; send it again with less",
@@ -106,5 +106,4 @@ def _letter_headers(place: Place, parked: Parked, now_ms: int, *, with_value: bo
         "source-offset": parked.offset,
         "content-length": None if parked.value is None else len(parked.value),
         "value-sha256": None if with_value or parked.value is None else sha256(parked.value).hexdigest(),
-    }
-    return [(PREFIX + name, str(fact).encode()) for name, fact in facts.items() if fact is not None]
+    })]

@@ -18,7 +18,7 @@ from streams.exit_codes import ExitCode
 from streams.faust_app.credentials import faust_credentials
 from streams.instance import DataFolderError, lock_data_folder
 from streams.logs import configure_logs
-from streams.process_end import end_process
+from streams.process_end import end_process, end_process_after
 from streams.rendering.renderer import Renderer, RendererUnavailable
 from streams.settings import Settings, SettingsError
 from streams.topic_admin import TopicsUnfit, check
@@ -109,8 +109,6 @@ class StoppableWorker(faust.Worker):
 
     def _stop_on(self, received: signal.Signals) -> None:
         log.info("worker_stops", signal=received.name)
-        deadline = threading.Timer(STOP_SECONDS, end_process, (ExitCode.CRASHED, f"the worker did not stop within {STOP_SECONDS:.0f} s"))
-        deadline.daemon = True
-        deadline.start()
+        end_process_after(STOP_SECONDS, "worker")
         self._flag_as_shutdown_by_signal()
         self._schedule_shutdown(received)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable
 
@@ -14,7 +13,7 @@ from schemas.events import ClaimRow
 from streams.deciding import stream_headers
 from streams.deciding.batch_decider import BatchDecider
 from streams.deciding.delivery import DeliveredEvent
-from streams.deciding.in_hand import InHand, Known
+from streams.deciding.in_hand import InHand, Known, now_ms
 from streams.deciding.sweep import sweep
 from streams.intake.headers import content_type
 from streams.intake.step import IntakeStep
@@ -51,9 +50,8 @@ class IntakeDecider(BatchDecider):
             codec=self.codec,
             tenants_apart=self.settings.isolation == "tenant",
         )
-        now_ms = time.time_ns() // 1_000_000
-        step = IntakeStep(self, event, arrival, batch, claim, now_ms)
-        decision = decide_submission(arrival, self.read_claim(arrival, batch), now_ms)
+        step = IntakeStep(self, event, arrival, batch, claim, now_ms())
+        decision = decide_submission(arrival, self.read_claim(arrival, batch), step.now_ms)
         return step.refuse_output(decision) if event.offset in known.too_large else step.carry_out(decision)
 
     def read_claim(self, arrival: SubmissionArrival, batch: Batch) -> ClaimRow | None:
@@ -72,5 +70,5 @@ class IntakeDecider(BatchDecider):
         with self.turn:
             if not flowing():
                 raise Abandoned
-            owner.chores_done(more=sweep(owner, batch, time.time_ns() // 1_000_000, forget))
+            owner.chores_done(more=sweep(owner, batch, now_ms(), forget))
         return counts

@@ -136,36 +136,26 @@ class IntakeStep:
     def _fail(self, request_id: str, error: RenderError) -> None:
         arrival = self.arrival
         identity = outcomes.event_id(self.claim.source_id, self.claim.partition, self.event.offset, "outcome")
-        event = RenderFailed(
-            event_id=identity,
-            request_id=request_id,
-            tenant=arrival.tenant,
-            idempotency_key=arrival.idempotency_key,
-            generation=arrival.generation,
-            content_hash=arrival.content_hash,
-            error_code=error.code,
-            error_class=str(error.error_class),
-            message=error.message,
-            attempts=1,
-            requested_at=self._requested_at(),
-            failed_at=self.now_ms,
-        )
+        event = outcomes.failed(self._as_request(request_id, error), error, identity=identity, now_ms=self.now_ms)
         trace = cloudevents.traceparent_of(self.event.headers)
         described: Headers = [*cloudevents.headers_of(RenderFailed, identity, self.now_ms, arrival.content_hash, self._publisher, trace)]
         key = (arrival.content_hash or invalid_key(request_id)).encode()
         self.batch.send(OutgoingRecord(self.decider.failed_topic, key, self.decider.codec.encode(event), described, self.event.offset))
 
-    def _write_letter(self, error: RenderError, request_id: str | None) -> None:
+    def _as_request(self, request_id: str | None, error: RenderError) -> Arrival:
+        """The submission as the arrival of a request, for what events and letters tell of both; without an id, of none."""
         arrival = self.arrival
         named = None if request_id is None else RenderRequested(
             request_id=request_id, tenant=arrival.tenant, idempotency_key=arrival.idempotency_key, content="", requested_at=self._requested_at()
         )
-        facts = Arrival(
+        return Arrival(
             key=self.event.key, size_bytes=len(self.event.value or b""), partition=self.claim.partition, rerouted=arrival.rerouted,
             generation=arrival.generation, attempt=1, request=named, spec=None, content_hash=arrival.content_hash, problem=error,
         )
+
+    def _write_letter(self, error: RenderError, request_id: str | None) -> None:
         self.batch.send(dead_letter(
-            self.decider.dead_letter_topic, self.event, facts, error,
+            self.decider.dead_letter_topic, self.event, self._as_request(request_id, error), error,
             source=self.claim.source, now_ms=self.now_ms, with_value=self.letter_with_value,
         ))
         log.warning("dead_letter", error_code=error.code, **self._names(request_id))

@@ -39,16 +39,20 @@ def without_expiry(stored: bytes) -> bytes:
 
 def expiry_of(key: bytes, stored: bytes) -> int | None:
     """When a stored row expires, in milliseconds since the epoch; None if it does not."""
-    if not stored.startswith(_MARK) or key.startswith(WITHOUT_EXPIRY):
-        return None
-    return int.from_bytes(stored[len(_MARK) : _FRAME], "big")
+    instant = _instant(key, stored)
+    return None if instant is None else int.from_bytes(instant, "big")
 
 
 def entry(key: bytes, stored: bytes) -> bytes | None:
     """The index entry of a stored row; None if it does not expire. Entries sort by instant."""
+    instant = _instant(key, stored)
+    return None if instant is None else INDEX + instant + key
+
+
+def _instant(key: bytes, stored: bytes) -> bytes | None:
     if not stored.startswith(_MARK) or key.startswith(WITHOUT_EXPIRY):
         return None
-    return INDEX + stored[len(_MARK) : _FRAME] + key
+    return stored[len(_MARK) : _FRAME]
 
 
 def read_entry(raw: bytes) -> Due:

@@ -10,9 +10,10 @@ import threading
 import time
 from dataclasses import dataclass
 
-from confluent_kafka import TIMESTAMP_LOG_APPEND_TIME, Consumer, KafkaError, KafkaException, Message, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from streams import kafka_clients
+from streams.ownership.append_time import append_time_ms
 from streams.ownership.checkpoint import ChangelogLog, Checkpoint, reason_to_restore_in_full
 from streams.ownership.errors import Abandoned, BrokerSilent
 from streams.ownership.partition_rows import PartitionRows
@@ -104,9 +105,7 @@ def _read_to_end(consumer: Consumer, rows: PartitionRows, log: ChangelogLog, sup
             heard = time.monotonic()
         if last is not None:
             rows.write(pending, Checkpoint(log.topic_id, last.offset() or 0, time.time_ns() // 1_000_000))
-            kind, instant = last.timestamp()
-            if kind == TIMESTAMP_LOG_APPEND_TIME:
-                applied.append_time_ms = instant
+            applied.append_time_ms = append_time_ms(last) or applied.append_time_ms
         if at_end:
             return applied
         if time.monotonic() - heard > SILENCE_SECONDS:

@@ -15,9 +15,10 @@ import time
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from confluent_kafka import TIMESTAMP_LOG_APPEND_TIME, KafkaError, KafkaException, Producer
+from confluent_kafka import KafkaError, KafkaException, Producer
 
 from streams import kafka_clients
+from streams.ownership.append_time import append_time_ms
 from streams.ownership.batch import Batch
 from streams.ownership.errors import CommitUncertain, Fenced, OutputTooLarge, OwnershipLost, TransactionAborted
 from streams.settings import Settings
@@ -123,8 +124,7 @@ class TransactionalProducer:
                 if error.code() == KafkaError.MSG_SIZE_TOO_LARGE:
                     self._too_large = origin
             elif row and message.offset() > self._last_row.offset:
-                kind, instant = message.timestamp()
-                self._last_row = LastRow(message.offset(), instant if kind == TIMESTAMP_LOG_APPEND_TIME else 0)
+                self._last_row = LastRow(message.offset(), append_time_ms(message))
 
         return delivered
 
