@@ -88,13 +88,18 @@ class TransactionalProducer:
             return self._publish(batch, changelog, partition, each_answer=False)
         except _RefusedForSize:
             # Nothing of it is visible, and nothing was changed: the same records again, to learn which one it is.
+            with suppress(TransactionAborted):
+                return self._publish(batch, changelog, partition, each_answer=True)
+            # librdkafka counts on behind the records that were refused. For that gap the broker refuses the first record
+            # that follows, and only then a new epoch of the producer begins, at nought (KIP-360).
             return self._publish(batch, changelog, partition, each_answer=True)
 
     def _publish(self, batch: Batch, changelog: str, partition: int, *, each_answer: bool) -> LastRow:
-        """One transaction. `each_answer` asks for the broker's answer to each record instead of to the last row.
+        """One transaction. `each_answer` sends each record alone and asks for its answer, instead of to the last row's.
 
         Rows go to one partition in order, so that the last row's offset is the batch's. An answer costs more than
-        the record: a call from librdkafka for each, which waits for the interpreter every time.
+        the record: a call from librdkafka for each, which waits for the interpreter every time. And only a record that
+        travels alone is told of itself: the broker refuses a producer's batch whole, the small ones in it too.
         """
         self._last_row = LastRow(-1, 0)
         self._too_large = None
@@ -106,11 +111,15 @@ class TransactionalProducer:
                 place = kafka_clients.CHOSEN_BY_PARTITIONER if record.partition is None else record.partition
                 answer = self._answer(origin) if each_answer else None
                 kafka_clients.produce(self._producer, record.topic, record.value, record.key, place, answer, record.headers)
+                if each_answer:
+                    self._producer.flush(ATTEMPT_SECONDS)
             last = len(batch.rows)
             for number, (key, value) in enumerate(batch.rows.items(), 1):
                 origin = batch.row_origins.get(key, -1)
                 answer = self._answer(origin, row=True) if each_answer or number == last else None
                 kafka_clients.produce(self._producer, changelog, value, key, partition, answer)
+                if each_answer:
+                    self._producer.flush(ATTEMPT_SECONDS)
         except KafkaException as exc:
             if exc.args[0].code() == KafkaError.MSG_SIZE_TOO_LARGE:
                 self._too_large = origin
@@ -121,7 +130,7 @@ class TransactionalProducer:
     def _answer(self, origin: int, *, row: bool = False) -> kafka_clients.Delivery:
         def delivered(error: KafkaError | None, message: Any) -> None:
             if error is not None:
-                if error.code() == KafkaError.MSG_SIZE_TOO_LARGE:
+                if error.code() == KafkaError.MSG_SIZE_TOO_LARGE and self._too_large is None:
                     self._too_large = origin
             elif row and message.offset() > self._last_row.offset:
                 self._last_row = LastRow(message.offset(), append_time_ms(message))
