@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from functools import cache, lru_cache
+from functools import cache
 from typing import Annotated, Any, ClassVar, Final, Protocol, TypeAlias, get_args, get_origin, get_type_hints
 
 from processors.errors import RequestRefused

@@ -13,7 +13,7 @@ from processors.content_types.declaration import Declaration, Objects, check, re
 from processors.content_types.tlv import CRC_ID, LONGEST_VALUE, data_object, taken_apart, with_crc
 
 LONGEST: Final = 512
-"""EMVCo QRCPS merchant-presented mode 1.1, section 4.1: characters of the whole text."""
+"""EMVCo merchant-presented mode 1.1, requirements, payload length: characters, fewer where some take several bytes."""
 STATIC, DYNAMIC = "11", "12"
 """Data object 01: one code for many payments, or one for each."""
 TIPS: Final[Mapping[str, str]] = {"prompt": "01", "fixed": "02", "percent": "03"}
@@ -33,7 +33,7 @@ class Emvco:
     DECLARED: ClassVar = Declaration(
         name="emvco",
         summary="a merchant's payment code (EMVCo: PIX, PromptPay, QRIS, …)",
-        standard="EMVCo, QR Code Specification for Payment Systems, merchant-presented mode 1.1, sections 3 and 4; CRC-16/CCITT-FALSE (section 4.7.3)",
+        standard="EMVCo, QR Code Specification for Payment Systems, merchant-presented mode 1.1: data objects and requirements; CRC-16/CCITT-FALSE (section 4.7.3)",
         example={
             "accounts": {"26": {"00": "br.gov.bcb.pix", "01": "123e4567-e12b-12d1-a456-426655440000"}}, "category": "0000", "currency": "986",
             "country": "BR", "name": "Fulano de Tal", "city": "BRASILIA", "additional": {"05": "***"},
@@ -93,8 +93,8 @@ class Emvco:
                 objects = _put(objects, identifier, value)
         self._check_whole(objects)
         text = with_crc("".join(data_object(identifier, value) for identifier, value in objects.items()))
-        if len(text) > LONGEST:
-            raise refused(self, "accounts", f"and all else make {len(text)} characters; at most {LONGEST} are taken (section 4.1); leave something out")
+        if len(text.encode()) > LONGEST:
+            raise refused(self, "accounts", f"and all else make {len(text.encode())} bytes; EMVCo takes at most {LONGEST}; leave something out")
         return text
 
     def _taken(self) -> dict[str, str]:
@@ -105,7 +105,7 @@ class Emvco:
         except ValueError as error:
             raise refused(self, "from_text", f"is no EMV QR code: {error}; take it anew from the symbol") from error
         if next(iter(objects)) != "00" or objects["00"] != "01" or next(reversed(objects)) != CRC_ID:
-            raise refused(self, "from_text", "is no EMV QR code: it begins with 000201 and ends with its CRC, 6304…; take it anew from the symbol")
+            raise refused(self, "from_text", "is no EMV QR code: it begins with 000201 and ends with its CRC, 6304 and four digits; take it anew from the symbol")
         if with_crc(self.from_text[:-8]) != self.from_text[:-4] + self.from_text[-4:].upper():
             raise refused(self, "from_text", "has a wrong CRC; take it anew from the symbol")
         del objects[CRC_ID]
@@ -170,19 +170,19 @@ class Emvco:
     def _template(self, field: str, objects: Objects | None, *, unique_id: bool = False) -> str | None:
         if objects is None:
             return None
-        # Sections 4.5.3 and 4.7.6: 00 names whose template it is.
+        # 00 names whose template it is.
         if unique_id and "00" not in objects:
             raise refused(self, field, "has no data object 00, the globally unique identifier that says whose it is")
         text = ""
         for identifier, value in sorted(objects.items()):
             self._check_id(field, identifier, 0, 99)
-            # Of the templates inside, additional data has those from 50 on (section 4.8.1).
+            # Of the templates inside, additional data has those from 50 on.
             inner = value if isinstance(value, str) else self._template(f"{field} {identifier}", value, unique_id=True) or ""
             text += data_object(identifier, self._value(f"{field} {identifier}", inner))
         return self._value(field, text)
 
     def _additional(self, taken: Mapping[str, str]) -> str | None:
-        """Data object 62 (section 4.8): the data objects of from_text stay where no other is given."""
+        """Data object 62: the data objects of from_text stay where no other is given."""
         if self.additional is None:
             return None
         for identifier, value in self.additional.items():
@@ -213,7 +213,7 @@ class Emvco:
             raise refused(self, field, f"has an id that is not two digits from {least:02d} to {most}")
 
     def _check_whole(self, objects: Mapping[str, str]) -> None:
-        """Section 3.2: what no code may be without."""
+        """Refuse a code without what every one has."""
         for identifier, field in (("52", "category"), ("53", "currency"), ("58", "country"), ("59", "name"), ("60", "city")):
             if identifier not in objects:
                 raise refused(self, field, f"is missing; EMVCo has it (data object {identifier}) in every code")

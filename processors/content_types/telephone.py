@@ -16,7 +16,7 @@ _DOMAIN: Final = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\.)*[A-
 _LONGEST_DOMAIN: Final = 255
 """RFC 1035 section 2.3.4. Checked first: the pattern's time grows with the square of a label's length."""
 _MOST_DIGITS: Final = 15
-"""ITU-T E.164 section 6.2.1: of an international number, country code included."""
+"""ITU-T E.164: of an international number, country code included."""
 
 
 def subscriber(given: ContentType, field: str, number: str, context: str | None, extension: str | None = None) -> str:

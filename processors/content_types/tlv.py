@@ -12,7 +12,7 @@ _HEAD: Final = 4
 
 
 def data_object(identifier: str, value: str) -> str:
-    """One data object. Lengths count characters (EMVCo QRCPS merchant-presented mode 1.1, section 4.3)."""
+    """One data object. Lengths count characters (as the Chinese name in EMVCo's own example shows)."""
     return f"{identifier}{len(value):02d}{value}"
 
 

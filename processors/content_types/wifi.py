@@ -102,7 +102,7 @@ class Wifi:
             if self.phase2_method is not None:
                 check_pattern(self, "phase2_method", self.phase2_method, _METHOD, "letters, digits, - and _")
         if self.transition_disable is not None:
-            check_pattern(self, "transition_disable", self.transition_disable, _HEX_DIGITS, "hexadecimal digits, such as 1 (WPA3 Specification section 8)")
+            check_pattern(self, "transition_disable", self.transition_disable, _HEX_DIGITS, "hexadecimal digits, such as 1")
         if self.public_key is not None:
             check_pattern(self, "public_key", self.public_key, _BASE64, "base64 (RFC 4648 section 4)")
 
