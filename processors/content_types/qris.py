@@ -31,8 +31,8 @@ class Qris:
         summary="an Indonesian payment code (QRIS)",
         standard="QRIS as Bank Indonesia and ASPI profile EMVCo: templates 26 (acquirer) and 51 (ID.CO.QRIS.WWW), currency 360, country ID",
         example={
-            "acquirer": "ID.CO.SHOPEE.WWW", "merchant_pan": "936009180000000018", "merchant_id": "18", "criteria": "UBE",
-            "nmid": "ID2019002291555", "category": "8398", "name": "Baznas", "city": "Jakarta Pusat", "postal_code": "10340", "terminal": "A01",
+            "acquirer": "ID.CO.EXAMPLE.WWW", "merchant_pan": "936000990000000017", "merchant_id": "17", "criteria": "UMI",
+            "nmid": "ID1020000000017", "category": "5812", "name": "Warung Contoh", "city": "Bandung", "postal_code": "40111", "amount": "15000",
         },
         notes=(
             ("The numbers are those that the acquirer gave the merchant. For a bill from the merchant's printed code, use `emvco` with "
@@ -40,7 +40,7 @@ class Qris:
         ),
     )
 
-    acquirer: Annotated[str, "the acquirer's identifier, such as ID.CO.SHOPEE.WWW"]
+    acquirer: Annotated[str, "the acquirer's identifier, such as ID.CO.EXAMPLE.WWW"]
     merchant_pan: Annotated[str, "the merchant's account number: 9360 and 11 to 15 digits"]
     merchant_id: Annotated[str, "the acquirer's number of the merchant, up to 15 letters and digits"]
     criteria: Annotated[str, "UMI, UKE, UME, UBE, URE, PSO or BLU"]
@@ -59,7 +59,7 @@ class Qris:
         """`000201010211…6304` and the CRC. Raises RequestRefused (invalid_payload)."""
         check(self)
         check_choice(self, "criteria", self.criteria, CRITERIA)
-        check_pattern(self, "acquirer", self.acquirer, _IDENTIFIER, "a name in capitals such as ID.CO.SHOPEE.WWW")
+        check_pattern(self, "acquirer", self.acquirer, _IDENTIFIER, "a name in capitals such as ID.CO.EXAMPLE.WWW")
         check_pattern(self, "merchant_pan", self.merchant_pan, _PAN, "9360 and 11 to 15 digits")
         check_pattern(self, "merchant_id", self.merchant_id, _MERCHANT_ID, "1 to 15 letters and digits")
         check_pattern(self, "nmid", self.nmid, _NMID, "ID and 13 digits")
