@@ -7,7 +7,7 @@ A type is a frozen dataclass with one `Annotated[<Python type>, "<doc>"]` field 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
@@ -15,6 +15,10 @@ from typing import Annotated, Any, ClassVar, Final, Protocol, TypeAlias, get_arg
 
 from processors.errors import RequestRefused
 from processors.json_kinds import kind_of
+
+MOST_CHARACTERS: Final = 7_089
+"""What any symbol holds (ISO/IEC 18004:2015 table 7: digits in 40-L). Every text given is in what is written, escaped or
+not; checked first, so that a record of a mebibyte costs its owner no more than looking at its length."""
 
 Objects: TypeAlias = Mapping[str, str | Mapping[str, str]]
 """Data objects by their id; one that is a template holds data objects itself."""
@@ -98,11 +102,12 @@ def refused(declared: ContentType | type[ContentType], field: str, what: str) ->
 
 
 def check(given: ContentType) -> None:
-    """Check the fields' Python types, and that UTF-8 can hold every text and none is empty.
+    """Check the fields' Python types, and that UTF-8 can hold every text, none is empty and a symbol could hold all.
 
     Raises RequestRefused (invalid_payload). An empty text is refused rather than taken for one that was left out: it is
     mostly a variable that was not filled in.
     """
+    characters = 0
     for field in fields_of(type(given)):
         value = getattr(given, field.name)
         if value is None and field.nullable:
@@ -111,6 +116,9 @@ def check(given: ContentType) -> None:
             found = "" if isinstance(value, tuple | Mapping) else f", not {kind_of(value)}"
             raise refused(given, field.name, f"must be {field.kind.value}{found}")
         for place, text in _texts(field.name, value):
+            characters += len(text)
+            if characters > MOST_CHARACTERS:
+                raise refused(given, place, f"and what is before it have {characters:,} characters or more; no symbol holds more than {MOST_CHARACTERS:,}; shorten it")
             _check_text(given, place, text)
 
 
@@ -134,15 +142,16 @@ def _is_template(value: object) -> bool:
     return isinstance(value, Mapping) and all(isinstance(key, str) and isinstance(text, str) for key, text in value.items())
 
 
-def _texts(name: str, value: object) -> list[tuple[str, str]]:
+def _texts(name: str, value: object) -> Iterator[tuple[str, str]]:
     """Each text in a value, with the name of its place. The keys of objects are checked by their type: they are ids."""
     if isinstance(value, str):
-        return [(name, value)]
-    if isinstance(value, tuple):
-        return [pair for number, text in enumerate(value, 1) for pair in _texts(f"{name} {number}", text)]
-    if isinstance(value, Mapping):
-        return [pair for key, inner in value.items() for pair in _texts(f"{name} {ascii(key)[1:-1][:8]}", inner)]
-    return []
+        yield name, value
+    elif isinstance(value, tuple):
+        for number, text in enumerate(value, 1):
+            yield from _texts(f"{name} {number}", text)
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _texts(f"{name} {ascii(key)[1:-1][:8]}", inner)
 
 
 def _check_text(given: ContentType, place: str, text: str) -> None:

@@ -177,6 +177,9 @@ REFUSED: list[tuple[Any, str]] = [
     ({**PIX, "accounts": {"26": {"00": {"x": "y"}}}}, "payload emvco, accounts: must be an object of strings, or of objects of strings"),
     ({"type": "text", "text": ""}, "payload text, text: is empty; leave it out, or write what belongs there"),
     ({"type": "text", "text": "ab\ud800"}, "payload text, text: has an unpaired surrogate at character 3; repair the text"),
+    ({"type": "text", "text": "x" * 7_090}, "text: and what is before it have 7,090 characters or more; no symbol holds more than 7,089; shorten it"),
+    ({"type": "sms", "numbers": ["+1"] * 4_000}, "numbers 3545: and what is before it have 7,090 characters or more"),
+    ({**PIX, "accounts": {"26": {"00": "x" * 8_000}}}, "accounts 26 00: and what is before it have 8,000 characters or more"),
     ({"type": "email", "to": ["a@x.example", ""]}, "payload email, to 2: is empty"),
     ({"type": "bytes", "base64": "eA"}, "payload bytes, base64: is not padded base64 of RFC 4648 section 4"),
     ({"type": "bytes", "base64": "ä"}, "payload bytes, base64: is not padded base64 of RFC 4648 section 4"),
@@ -366,6 +369,14 @@ def test_null_is_the_same_as_leaving_a_member_out_where_the_table_says_so(name: 
     example = {"type": name, **declared.DECLARED.example}
     nulls = {field.name: None for field in fields_of(declared) if field.nullable and field.name not in example}
     assert content_of_payload({**nulls, **example}) == content_of_payload(example)
+
+
+@pytest.mark.parametrize("name", CONTENT_TYPES)
+def test_a_mebibyte_is_refused_for_its_length_and_nothing_else(name: str) -> None:
+    for field in fields_of(CONTENT_TYPES[name]):
+        if field.kind in {Kind.TEXT, Kind.DECIMAL}:
+            with pytest.raises(RequestRefused, match="no symbol holds more than 7,089"):
+                content_of_payload({"type": name, **CONTENT_TYPES[name].DECLARED.example, field.name: "+" * (1 << 20)})
 
 
 def test_a_type_used_from_python_checks_what_it_is_given() -> None:
