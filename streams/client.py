@@ -13,36 +13,33 @@ from __future__ import annotations
 import time
 import uuid
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
-from confluent_kafka import KafkaError, KafkaException, Message, Producer
+from confluent_kafka import Message
 
 from processors.canonical import identify, invalid_key
-from processors.errors import RenderError, RequestRefused, StreamRefused
-from processors.spec import check_envelope, validate
+from processors.errors import RenderError, RequestRefused
+from processors.intake import forwarded_id, refused_id
+from processors.spec import OutputFields, check_envelope, normalise, output_fields, validate
+from processors.submission import read_submission
 from schemas import cloudevents
 from schemas.codec import UndecodableError
 from schemas.errors import EncodeError
-from schemas.events import RenderCompleted, RenderFailed, RenderRequested
-from streams import kafka_clients
+from schemas.events import RenderCompleted, RenderFailed, RenderRequested, RenderSubmitted
 from streams.event_codec import event_codec
-from streams.exit_codes import ExitCode
+from streams.sending import Outgoing, PublishFailed, Sender
 from streams.settings import Settings, load_settings
-from streams.topic_reader import ANSWER_SECONDS, TopicMissing, TopicReader, ensure_reachable, unreachable
-from streams.topics import COMPLETED, FAILED, REQUESTED
+from streams.topic_reader import TopicReader
+from streams.topics import COMPLETED, FAILED, INTAKE, REQUESTED
 
-__all__ = ["Outcomes", "PublishFailed", "Published", "RenderClient", "new_request"]
+__all__ = ["Outcomes", "PublishFailed", "Published", "RenderClient", "Submitted", "new_request", "new_submission"]
+
+_AVRO = b"application/avro"
 
 Outcome = RenderCompleted | RenderFailed
-
-ACKNOWLEDGED_WITHIN_SECONDS = 30.0
-"""librdkafka would go on for 5 minutes; a caller who waits wants to know sooner that the broker is gone."""
-IN_FLIGHT = 5_000
-"""Requests sent and not yet acknowledged by `publish_all`: enough to fill every batch, and some 5 MB."""
-
 
 @dataclass(frozen=True, slots=True)
 class Published:
@@ -61,14 +58,22 @@ class Published:
     offset: int
 
 
-class PublishFailed(Exception):
-    """The broker did not acknowledge a request; it may or may not be in the topic."""
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """A submission that the broker has acknowledged.
 
-    exit_code = ExitCode.BROKER
+    Attributes:
+        request_id: of its outcome if this payload is the first under its key, or the same again; another payload's
+            outcome is a failed event under an id of its own, with this idempotency key.
+        content_hash: names the result; None where the submission is going to fail as invalid.
+    """
 
-    def __init__(self, request_id: str, reason: str) -> None:
-        super().__init__(f"request {request_id} was not acknowledged ({reason}); publish it again under the same id")
-        self.request_id = request_id
+    idempotency_key: str
+    tenant: str
+    request_id: str
+    content_hash: str | None
+    partition: int
+    offset: int
 
 
 def new_request(content: str | bytes, **fields: Any) -> RenderRequested:
@@ -77,6 +82,11 @@ def new_request(content: str | bytes, **fields: Any) -> RenderRequested:
         content=content,
         **{"request_id": str(uuid.uuid4()), "requested_at": time.time_ns() // 1_000_000, **fields},
     )
+
+
+def new_submission(idempotency_key: str, content: str | bytes, **fields: Any) -> RenderSubmitted:
+    """A submission with the present time, unless `fields` has another."""
+    return RenderSubmitted(idempotency_key=idempotency_key, content=content, **{"requested_at": time.time_ns() // 1_000_000, **fields})
 
 
 def key_of(request: RenderRequested, *, tenants_apart: bool = False) -> tuple[str, str | None]:
@@ -93,15 +103,15 @@ def key_of(request: RenderRequested, *, tenants_apart: bool = False) -> tuple[st
 
 
 class RenderClient:
-    """One producer, opened at the first request; as many readers as asked for."""
+    """A producer for each of the two doors, opened at the first record; as many readers as asked for."""
 
     def __init__(self, settings: Settings | None = None, *, source: str = "/qrstream/client") -> None:
         """`settings` are those of the environment by default; `source` is the events' ce_source."""
         self.settings = settings or load_settings()
         self._source = source
         self._codec = event_codec(self.settings)
-        self._topic = REQUESTED.full_name(self.settings)
-        self._producer: Producer | None = None
+        self._requests = Sender(self.settings, REQUESTED.full_name(self.settings))
+        self._submissions = Sender(self.settings, INTAKE.full_name(self.settings))
         self._readers: list[TopicReader] = []
 
     def publish(self, request: RenderRequested) -> Published:
@@ -125,13 +135,30 @@ class RenderClient:
         Raises:
             BrokerUnreachable, TopicMissing: nothing was sent.
         """
-        producer = self._open_producer()
-        waiting: deque[_Sending] = deque()
-        for request in requests:
-            waiting.append(self._send(producer, request))
-            producer.poll(0)
-            yield from _acknowledged(producer, waiting, IN_FLIGHT)
-        yield from _acknowledged(producer, waiting, 0)
+        yield from self._requests.send_all(map(self._request_record, requests))
+
+    def submit(self, submission: RenderSubmitted) -> Submitted:
+        """Send one submission to the intake and wait until every in-sync replica has it.
+
+        Sending it again, after a PublishFailed or a crash of the caller, changes nothing: its key names the intent.
+
+        Raises:
+            RenderError: it cannot be sent: Avro cannot hold a value, its tenant or key is no name, or it is too large.
+            PublishFailed: no acknowledgement.
+            BrokerUnreachable, TopicMissing: nothing was sent.
+        """
+        result = next(self.submit_all([submission]))
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+    def submit_all(self, submissions: Iterable[RenderSubmitted]) -> Iterator[Submitted | PublishFailed | RenderError]:
+        """Send many submissions without waiting for each; one result for each, in order, failures as values.
+
+        Raises:
+            BrokerUnreachable, TopicMissing: nothing was sent.
+        """
+        yield from self._submissions.send_all(map(self._submission_record, submissions))
 
     def outcomes(self, *, from_beginning: bool = False, until_idle: float | None = None) -> Outcomes:
         """Completed and failed events, read_committed, from this call on (or from the topics' beginning).
@@ -147,8 +174,8 @@ class RenderClient:
 
     def close(self) -> None:
         """Wait for what was sent, and close the readers."""
-        if self._producer is not None:
-            self._producer.flush(ACKNOWLEDGED_WITHIN_SECONDS)
+        self._requests.flush()
+        self._submissions.flush()
         for reader in self._readers:
             reader.close()
         self._readers.clear()
@@ -159,85 +186,45 @@ class RenderClient:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
         self.close()
 
-    def _open_producer(self) -> Producer:
-        if self._producer is None:
-            ensure_reachable(self.settings)
-            producer = Producer(
-                kafka_clients.producer(self.settings, **{"linger.ms": 2, "message.timeout.ms": int(ACKNOWLEDGED_WITHIN_SECONDS * 1000)})
-            )
-            # Without this a topic that is not there costs the caller a time-out, and says no more than that.
-            try:
-                described = producer.list_topics(self._topic, timeout=ANSWER_SECONDS).topics[self._topic]
-            except KafkaException as exc:
-                raise unreachable(self.settings, exc.args[0].str()) from exc
-            if described.error is not None:
-                raise TopicMissing(f"topic {self._topic} does not exist; `qrstream topics create` makes it (or QR_TOPIC_PREFIX names another)")
-            self._producer = producer
-        return self._producer
-
-    def _send(self, producer: Producer, request: RenderRequested) -> _Sending:
+    def _request_record(self, request: RenderRequested) -> Outgoing[Published] | RenderError:
         key, content_hash = key_of(request, tenants_apart=self.settings.isolation == "tenant")
-        sending = _Sending(request, key, content_hash)
         try:
             value = self._codec.encode(request)
         except EncodeError as exc:
-            sending.result = _unheld(request, exc)
-            return sending
-        headers: Any = cloudevents.headers(request, self._source)
+            return _unheld(exc, lambda: validate(request))
+
+        def sent(partition: int, offset: int) -> Published:
+            return Published(request.request_id, request.tenant, key, content_hash, partition, offset)
+
+        return Outgoing(request.request_id, key.encode(), value, cloudevents.headers(request, self._source), sent)
+
+    def _submission_record(self, submission: RenderSubmitted) -> Outgoing[Submitted] | RenderError:
         try:
-            kafka_clients.produce(producer, self._topic, value, key.encode(), on_delivery=sending.delivered, headers=headers)
-        except KafkaException as exc:
-            sending.result = _refused_by_kafka(request, exc.args[0])
-        return sending
+            value = self._codec.encode(submission)
+        except EncodeError as exc:
+            return _unheld(exc, lambda: normalise(OutputFields(*output_fields(submission))))
+        arrival = read_submission(
+            value, _AVRO, partition=0, partitions=self.settings.partitions, generation=0, rerouted=False, codec=self._codec,
+            tenants_apart=self.settings.isolation == "tenant",
+        )
+        identity, content_hash = arrival.identity, arrival.content_hash
+        if identity is None:  # without a name there is nothing that its outcome could be found by
+            return arrival.problem or RequestRefused("invalid_option")
+        request_id = refused_id(arrival.fingerprint, identity) if content_hash is None else forwarded_id(content_hash, identity)
+
+        def sent(partition: int, offset: int) -> Submitted:
+            return Submitted(identity.idempotency_key, identity.tenant, request_id, content_hash, partition, offset)
+
+        return Outgoing(submission.idempotency_key, identity.key, value, [("content-type", _AVRO)], sent)
 
 
-def _acknowledged(producer: Producer, waiting: deque[_Sending], at_most: int) -> Iterator[Published | PublishFailed | RenderError]:
-    """Results from the front, until no more than `at_most` are still on their way."""
-    while waiting:
-        result = waiting[0].result
-        if result is not None:
-            waiting.popleft()
-            yield result
-        elif len(waiting) > at_most:
-            producer.poll(0.05)
-        else:
-            return
-
-
-def _refused_by_kafka(request: RenderRequested, error: KafkaError) -> PublishFailed | RenderError:
-    """Too large for the topic is the request's fault for ever; everything else may pass."""
-    if error.code() == KafkaError.MSG_SIZE_TOO_LARGE:
-        return StreamRefused("request_too_large")
-    return PublishFailed(request.request_id, error.str())
-
-
-def _unheld(request: RenderRequested, error: EncodeError) -> RequestRefused:
-    """The refusal of a request that has no Avro form: by the code that the worker would give it."""
+def _unheld(error: EncodeError, check: Callable[[], object]) -> RequestRefused:
+    """The refusal of what has no Avro form: by the code that the worker would give it."""
     try:
-        validate(request)
+        check()
     except RequestRefused as refusal:
         return refusal
     return RequestRefused("invalid_option", f"Avro cannot hold the request: {error}; correct the field")
-
-
-class _Sending:
-    """A request between `produce` and its acknowledgement."""
-
-    __slots__ = ("_content_hash", "_key", "_request", "result")
-
-    def __init__(self, request: RenderRequested, key: str, content_hash: str | None) -> None:
-        self._request, self._key, self._content_hash = request, key, content_hash
-        self.result: Published | PublishFailed | RenderError | None = None
-
-    def delivered(self, error: KafkaError | None, message: Message) -> None:
-        """The delivery report."""
-        request = self._request
-        if error is not None:
-            self.result = _refused_by_kafka(request, error)
-        else:
-            self.result = Published(
-                request.request_id, request.tenant, self._key, self._content_hash, message.partition() or 0, message.offset() or 0
-            )
 
 
 class Outcomes:

@@ -70,6 +70,11 @@ def consumer(settings: Settings, **properties: Any) -> dict[str, Any]:
     }
 
 
+def group_reader(settings: Settings) -> dict[str, Any]:
+    """A consumer that asks for the workers' committed offsets; it never joins their group."""
+    return {**connection(settings), "group.id": settings.app_id, "enable.auto.commit": False}
+
+
 def producer(settings: Settings, **properties: Any) -> dict[str, Any]:
     """An idempotent producer that partitions as Java does and takes the largest dead letter."""
     return {

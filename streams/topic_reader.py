@@ -15,14 +15,12 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Topic
 
 from streams import kafka_clients
 from streams.exit_codes import ExitCode
+from streams.leader_moves import watermarks
 from streams.settings import Settings
 
 ANSWER_SECONDS = 10.0
 """A broker that is there answers metadata in milliseconds; one that is elected anew, in a few seconds."""
 _RECORDS_PER_POLL = 500
-_NO_SUCH_PARTITION = frozenset({KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_PARTITION, KafkaError._UNKNOWN_TOPIC})  # noqa: SLF001 - the client's public codes
-# A topic just made, or a broker that went away: the next answer names another leader.
-_LEADER_MOVES = frozenset({KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE, KafkaError._TRANSPORT, KafkaError._TIMED_OUT})  # noqa: SLF001
 
 
 class BrokerUnreachable(Exception):
@@ -58,7 +56,7 @@ class TopicReader:
             assigned = [
                 TopicPartition(topic, number, self._first(topic, number, from_beginning))
                 for topic in topics
-                for number in ([partition] if partition is not None else self._partitions(topic))
+                for number in self._partitions(topic, partition)
             ]
             self._consumer.assign(assigned)
         except BaseException:
@@ -111,31 +109,26 @@ class TopicReader:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
         self.close()
 
-    def _partitions(self, topic: str) -> list[int]:
+    def _partitions(self, topic: str, only: int | None) -> list[int]:
         try:
             described = self._consumer.list_topics(topic, timeout=ANSWER_SECONDS).topics[topic]
         except KafkaException as exc:
             raise unreachable(self._settings, exc.args[0].str()) from exc
         if described.error is not None or not described.partitions:
             raise TopicMissing(f"topic {topic} does not exist; `qrstream topics create` makes it (or QR_TOPIC_PREFIX, QR_APP_ID name others)")
-        return sorted(described.partitions)
+        if only is None:
+            return sorted(described.partitions)
+        if only not in described.partitions:
+            raise TopicMissing(f"{topic} has no partition {only}; `qrstream topics check` says what does not fit")
+        return [only]
 
     def _first(self, topic: str, partition: int, from_beginning: bool) -> int:
-        deadline = time.monotonic() + ANSWER_SECONDS
-        while True:
-            try:
-                # For a read_committed consumer the high end is the last stable offset: a transaction that
-                # is open now is read when it commits.
-                low, high = self._consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=ANSWER_SECONDS)
-            except KafkaException as exc:
-                code, reason = exc.args[0].code(), exc.args[0].str()
-                if code in _NO_SUCH_PARTITION:
-                    raise TopicMissing(f"{topic} has no partition {partition}; `qrstream topics check` says what does not fit") from exc
-                if code not in _LEADER_MOVES or time.monotonic() > deadline:
-                    raise unreachable(self._settings, reason) from exc
-                time.sleep(0.1)
-            else:
-                return low if from_beginning else high
+        try:
+            # The end is the last stable offset: a transaction that is open now is read when it commits.
+            low, high = watermarks(self._consumer, topic, partition, ANSWER_SECONDS)
+        except KafkaException as exc:
+            raise unreachable(self._settings, exc.args[0].str()) from exc
+        return low if from_beginning else high
 
 
 def ensure_reachable(settings: Settings) -> None:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from streams import kafka_clients
+from streams.leader_moves import watermarks
 from streams.settings import Settings
 from streams.topic_reader import ANSWER_SECONDS, TopicMissing, ensure_reachable, unreachable
 
@@ -100,6 +101,4 @@ def _consumer(settings: Settings) -> Iterator[Consumer]:
 
 
 def _span(consumer: Consumer, topic: str, partition: int) -> Span:
-    # For a read_committed consumer the high end is the last stable offset.
-    low, high = consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=ANSWER_SECONDS)
-    return Span(low, high)
+    return Span(*watermarks(consumer, topic, partition, ANSWER_SECONDS))

@@ -1,4 +1,4 @@
-"""What the replay of one letter would be: a new request, or the reason why there is none. Values in, values out."""
+"""What the replay of one letter would be: a new request or submission, or the reason why there is none. Values in, values out."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from typing import Final
 
 from processors.arrival import MAX_REQUEST_BYTES
 from processors.partitioner import partition_for
+from processors.submission import read_submission
 from schemas.codec import Codec, UndecodableError
 from schemas.events import RenderRequested
 from streams.client import key_of
 from streams.dead_letters.letter import PREFIX
 from streams.dead_letters.received import ReceivedLetter
 from streams.deciding import stream_headers
+from streams.intake.headers import content_type
 from streams.ownership.batch import Headers
 
 MARKS: Final = frozenset({
@@ -25,6 +27,7 @@ MARKS: Final = frozenset({
 the publisher's, and a control event stays one."""
 REPAIRABLE: Final = frozenset({"wrong_key", "missing_key"})
 """Reasons that a right key answers."""
+_UNREAD: Final = "dead letter again, unless the workers can read it by now"
 _LAST_GENERATION: Final = 999_999_999
 """More digits are no generation for a worker, which would take the replay for the first time (stream_headers)."""
 
@@ -35,7 +38,7 @@ class Refusal(Enum):
     undecodable = "--raw replays the bytes as they are; `qrstream dlq export` keeps them"
     value_gone = "the dead letters had no room for its value, and its source no longer has it: ask the publisher to send it again, then discard the letter"
     value_changed = "the record at its source is another one: ask the publisher to send it again, then discard the letter"
-    other_source = "only letters of requests are replayed: export it, send it again by its own way, then discard it"
+    other_source = "only letters of requests and submissions are replayed: export it, send it again by its own way, then discard it"
     not_ours = "the stream did not write it: export it and look at who writes to this topic"
     too_often = "it has been replayed as often as can be counted: send it as a new request, then discard it"
     too_large = "the broker refuses it for its size: raise max.message.bytes of the requested topic, or discard it"
@@ -56,13 +59,14 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """The new request of one letter.
+    """The new request or submission of one letter.
 
     Attributes:
-        partition: of the requested topic.
+        topic, partition: where the letter's record came from, in the partition of its key.
         note: what will most likely come of it, where that is another failure.
     """
 
+    topic: str
     key: bytes | None
     value: bytes | None
     headers: Headers
@@ -77,12 +81,13 @@ class Ways:
     """How letters are replayed: where to, and what the operator allowed.
 
     Attributes:
-        requested: full name of the requested topic. partitions: its count.
+        requested, intake: full names of the two topics. partitions: the count of each.
         repair_key: letters that failed for their key get the right one.
         raw: what cannot be decoded is sent again as it is.
     """
 
     requested: str
+    intake: str
     partitions: int
     codec: Codec
     repair_key: bool = False
@@ -102,12 +107,14 @@ def plan(letter: ReceivedLetter, ways: Ways, value_at_source: bytes | None, now_
     if refused is not None:
         return refused
     value = value_at_source if letter.value_left_out else letter.value
+    if letter.facts["source-topic"] == ways.intake:
+        return _submission(letter, ways, value)
     try:
         request = ways.codec.decode(value, RenderRequested)
     except UndecodableError as exc:
         if not ways.raw:
             return Refused(Refusal.undecodable, exc.reason)
-        return _replay(letter, ways, value, letter.key, "dead letter again, unless the workers can read it by now")
+        return _replay(letter, ways, value, letter.key, _UNREAD)
     right = key_of(request)[0].encode()
     repaired = ways.repair_key and letter.reason in REPAIRABLE and letter.key != right
     key = right if repaired else letter.key
@@ -118,7 +125,7 @@ def _no_request(letter: ReceivedLetter, ways: Ways) -> Refused | None:
     if not letter.ours:
         return Refused(Refusal.not_ours)
     source = letter.facts.get("source-topic")
-    if source != ways.requested:
+    if source not in {ways.requested, ways.intake}:
         return Refused(Refusal.other_source, f"it comes from {source}")
     return Refused(Refusal.too_often) if _generation(letter) >= _LAST_GENERATION else None
 
@@ -132,13 +139,28 @@ def _no_value(letter: ReceivedLetter, value_at_source: bytes | None) -> Refused 
     return None if same else Refused(Refusal.value_changed)
 
 
+def _submission(letter: ReceivedLetter, ways: Ways, value: bytes | None) -> Replay | Refused:
+    """Back to the intake under the key it had, right or not: the worker finds the right one in the value."""
+    arrival = read_submission(
+        value, content_type(letter.headers), partition=0, partitions=ways.partitions, generation=0, rerouted=False, codec=ways.codec
+    )
+    problem = arrival.problem
+    if problem is None:
+        return _replay(letter, ways, value, letter.key, None)
+    if arrival.readable:
+        return _replay(letter, ways, value, letter.key, f"{problem.code} again")
+    if not ways.raw:
+        return Refused(Refusal.undecodable, problem.message)
+    return _replay(letter, ways, value, letter.key, _UNREAD)
+
+
 def _replay(letter: ReceivedLetter, ways: Ways, value: bytes | None, key: bytes | None, note: str | None) -> Replay:  # what one record is made of
     generation = _generation(letter) + 1
     # A record without key belongs nowhere; where it came from, it fails as it did.
     partition = partition_for(key, ways.partitions) if key else (letter.number("source-partition") or 0) % ways.partitions
     kept = [header for header in letter.headers if header[0] not in MARKS and not header[0].startswith(PREFIX)]
     headers: Headers = [*kept, (stream_headers.GENERATION, b"%d" % generation)]
-    return Replay(key, value, headers, partition, generation, key != letter.key, note)
+    return Replay(letter.facts["source-topic"], key, value, headers, partition, generation, key != letter.key, note)
 
 
 def _generation(letter: ReceivedLetter) -> int:

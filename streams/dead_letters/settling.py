@@ -5,7 +5,7 @@ The order of the steps is what makes it so, for each partition of letters:
 1. Fence: `init_transactions` with the partition's transactional id. Another terminal's open transaction is aborted,
    and every later one of it is refused (KIP-98, KIP-360).
 2. Read the partition's dispositions to the end. Nobody else can write behind it any more.
-3. For the open letters, a few at a time: the new requests and the letters' dispositions in one transaction.
+3. For the open letters, a few at a time: the new requests or submissions and the letters' dispositions in one transaction.
 
 | killed | what the next terminal finds |
 |---|---|
@@ -191,15 +191,15 @@ class _Writer:
     def _batch(self, step: list[_Planned]) -> Batch:
         batch = Batch(lambda _key: None, 0, 0)
         for one in step:
-            ways, replay, letter = self.order.ways, one.replay, one.letter
+            replay, letter = one.replay, one.letter
             disposition = DlqDisposition(
                 letter=letter.name, action="discarded", generation=letter.number("generation") or 0,
                 who=self.order.who, why=self.order.why, decided_at=_now_ms(),
             )
-            if replay is not None and ways is not None:
-                batch.send(OutgoingRecord(ways.requested, replay.key, replay.value, replay.headers, letter.offset, replay.partition))
+            if replay is not None:
+                batch.send(OutgoingRecord(replay.topic, replay.key, replay.value, replay.headers, letter.offset, replay.partition))
                 disposition = replace(
-                    disposition, action="replayed", generation=replay.generation, target_topic=ways.requested,
+                    disposition, action="replayed", generation=replay.generation, target_topic=replay.topic,
                     target_partition=replay.partition, key_repaired=replay.key_repaired,
                 )
             batch.put(letter.name.encode(), CODEC.encode(disposition), letter.offset)

@@ -14,7 +14,7 @@ from processors.decide import Answer, Render, decide
 from processors.retry import RetryPolicy
 from schemas.codec import Codec
 from schemas.events import ResultRow
-from streams.deciding import control, outcomes, stream_headers
+from streams.deciding import control, failing, outcomes, stream_headers
 from streams.deciding.batch_decider import BatchDecider
 from streams.deciding.chores import Chores
 from streams.deciding.delivery import DeliveredEvent
@@ -71,9 +71,9 @@ class Decider(BatchDecider):
         step = self.step(event, batch, claim, in_hand) if deaths <= MOST_TRIES else Step.unread(self, event, batch, claim, now_ms())
         if event.offset in known.too_large:
             # The record was refused, not the content: other requests of the same hash may fit.
-            return step.refuse_output()
+            return failing.refuse_output(step)
         if deaths >= MOST_TRIES:
-            return step.condemn()
+            return failing.condemn(step)
         return step.carry_out(decide(step.arrival, step.read_marker(), step.read_result(), step.now_ms))
 
     def step(self, event: DeliveredEvent, batch: Batch, claim: Claim, in_hand: InHand) -> Step:

@@ -15,7 +15,7 @@ import structlog
 from processors.decide import Drop, Reroute, Wait, decide
 from processors.row_keys import artifact_key, is_content_hash
 from schemas.events import WaitingRow
-from streams.deciding import waiting
+from streams.deciding import failing, waiting
 from streams.deciding.in_hand import InHand, Known
 from streams.deciding.side_effects import Found, NotPrepared
 from streams.deciding.step import Step
@@ -93,7 +93,7 @@ class Chores:
     def _decide_again(self, step: Step) -> bool:
         """Whether the request has been dealt with; else it waits for another retry."""
         if step.event.offset in self._known.too_large:
-            self.counts[step.refuse_output()] += 1
+            self.counts[failing.refuse_output(step)] += 1
             return True
         # Its marker says that it was taken, which is why it has waited.
         decision = decide(step.arrival, None, step.read_result(), step.now_ms)
@@ -110,7 +110,7 @@ class Chores:
             if step.arrival.request is None:
                 log.error("waiting_row_unreadable", partition=self._owner.claim.partition, offset=step.event.offset)
                 return
-            step.lose()
+            failing.lose(step)
             self.counts["retry_lost"] += 1
             self._batch.put(due.key, None, step.event.offset)
             return

@@ -13,25 +13,23 @@ import structlog
 
 from processors.arrival import Arrival
 from processors.decide import Answer, DeadLetter, Decision, Drop, Fail, Render, Reroute, Wait
-from processors.errors import ErrorClass, RenderError, RenderRefused, StreamRefused
-from processors.retry import Parking, after_failure
+from processors.errors import ErrorClass, RenderError, RenderRefused
+from processors.retry import after_failure
 from processors.row_keys import artifact_key, marker_key, result_key
 from schemas import cloudevents
 from schemas.events import MarkerRow, RenderCompleted, RenderFailed, ResultRow
-from streams.dead_letters.letter import dead_letter
-from streams.deciding import control, outcomes, stream_headers, waiting
+from streams.deciding import control, failing, outcomes, parking, stream_headers
 from streams.deciding.delivery import DeliveredEvent
 from streams.deciding.outcomes import StoredResult
 from streams.deciding.side_effects import Found, Need, NotObtained, NotPrepared, Obtained, Origin
 from streams.ownership.batch import Batch, Headers, OutgoingRecord
-from streams.ownership.expiring_rows import expiring, expiry_of, without_expiry
+from streams.ownership.expiring_rows import expiring, without_expiry
 from streams.ownership.ownership import Claim
 
 if TYPE_CHECKING:
     from streams.deciding.carry_out import Decider
 
 log = structlog.get_logger(__name__)
-
 
 class Step:
     """One event, the batch that it is decided for, and the claim under which that happens.
@@ -90,13 +88,13 @@ class Step:
             case Drop(reason):
                 return self.drop(reason)
             case Fail(error, from_cache):
-                return self.fail(error, from_cache=from_cache)
+                return failing.fail(self, error, from_cache=from_cache)
             case DeadLetter(error):
-                return self.write_letter(error)
+                return failing.write_letter(self, error)
             case Reroute(partition):
                 return self.reroute(partition)
             case Wait():
-                return self.wait()
+                return parking.wait(self)
 
     def drop(self, reason: str) -> str:
         """Nothing: the request has been taken before."""
@@ -164,7 +162,7 @@ class Step:
 
     def _for_answer(self, *, refresh: bool) -> tuple[bytes | Obtained | NotObtained, Found | None]:
         """The artifact of the ready row, or one made again; beside it the fresh one, if that is asked for."""
-        content_hash = self._content_hash
+        content_hash = self.content_hash
         assert self.stored is not None
         if self.decider.side_effects.store is not None:
             found = self._found()
@@ -184,7 +182,7 @@ class Step:
         Raises:
             NotPrepared: nothing was.
         """
-        content_hash, spec, request = self._content_hash, self.arrival.spec, self.arrival.request
+        content_hash, spec, request = self.content_hash, self.arrival.spec, self.arrival.request
         found = self.prepared.get(content_hash)
         if found is not None:
             return found
@@ -206,183 +204,56 @@ class Step:
         return row
 
     @property
-    def _content_hash(self) -> str:
-        assert self.arrival.content_hash is not None  # only requests with a canonical form are answered
+    def content_hash(self) -> str:
+        """Of a request with a canonical form; only those are answered."""
+        assert self.arrival.content_hash is not None
         return self.arrival.content_hash
 
     def _keep(self, found: Obtained) -> StoredResult:
         """Write the ready row, and the artifact where the table is its store."""
-        content_hash, spec = self._content_hash, self.arrival.spec
+        content_hash, spec = self.content_hash, self.arrival.spec
         assert spec is not None
         reference = found.reference or outcomes.result_ref(self.claim.changelog, self.claim.partition, content_hash)
         row = outcomes.ready_row(
             spec, content_hash, found.rendered, reference=reference, lifetimes=self.decider.lifetimes, now_ms=self.now_ms,
             before=self.stored.row if self.stored else None, attempts=self.arrival.attempt,
         )
-        self._put_result(row)
+        self.put_result(row)
         if found.reference is None:
-            self._put(artifact_key(content_hash), found.rendered.artifact)
+            self.put(artifact_key(content_hash), found.rendered.artifact)
         elif self.batch.get(artifact_key(content_hash)) is not None:  # the store has what the owner had kept for it
-            self._put(artifact_key(content_hash), None)
+            self.put(artifact_key(content_hash), None)
         # For the next request of the hash it is what the store holds.
         self.prepared[content_hash] = replace(found, origin=Origin.STORED)
-        self._release_waiting()
+        parking.release_waiting(self)
         return StoredResult(row)
 
     def _put_off_refresh(self, error: RenderError) -> None:
         """The stale row goes on answering; not every request of it tries again."""
         assert self.stored is not None
         first_delay = self.decider.retry_policy.delays_ms[0]
-        self._put_result(replace(self.stored.row, next_attempt_at=self.now_ms + first_delay))
+        self.put_result(replace(self.stored.row, next_attempt_at=self.now_ms + first_delay))
         log.warning("refresh_failed", error_code=error.code, **self.names)
 
     def _without_artifact(self, found: NotObtained) -> str:
         """Park the request for what passes, as long as attempts are left; else fail it."""
         if found.error.error_class is not ErrorClass.TRANSIENT:
-            return self.fail(found.error, from_cache=False)
+            return failing.fail(self, found.error, from_cache=False)
         partitions = self.decider.retry_topics[0][1]
-        parking = after_failure(self.arrival.attempt, self.now_ms, self.decider.retry_policy, partitions, self.decider.draw(partitions))
-        if parking is None:
-            return self.fail(found.error, from_cache=False, rendered=found)
-        self._park(found, parking)
+        plan = after_failure(self.arrival.attempt, self.now_ms, self.decider.retry_policy, partitions, self.decider.draw(partitions))
+        if plan is None:
+            return failing.fail(self, found.error, from_cache=False, rendered=found)
+        parking.park(self, found, plan)
         return "parked"
 
-    def _park(self, found: NotObtained, parking: Parking) -> None:
-        """Send the request to its delay topic; row, bytes and marker stay here until it comes back."""
-        content_hash, spec, request = self._content_hash, self.arrival.spec, self.arrival.request
-        assert spec is not None
-        assert request is not None
-        lost_after = parking.due_ms + self.decider.lifetimes.grace
-        self._put_result(outcomes.unready_row(
-            "retrying", spec, found.error, attempts=self.arrival.attempt, next_attempt_at=parking.due_ms, expires_at=lost_after,
-            now_ms=self.now_ms, before=self.stored.row if self.stored else None, rendered=found.rendered,
-        ))
-        self._keep_for_the_store(found)
-        self._mark(None, None)
-        row = waiting.waiting_row(self.event, now_ms=self.now_ms, expires_ms=lost_after)
-        self._put_expiring(waiting.parked_key(self.event.key, request.tenant, request.request_id), self.decider.row_codec.encode(row), lost_after)
-        topic = self.decider.retry_topics[parking.topic_number - 1][0]
-        marks = stream_headers.Marks(self.arrival.generation, self.arrival.attempt + 1)
-        headers = stream_headers.parked(self.event.headers, marks, parking.due_ms, found.error.code, self.now_ms)
-        self.batch.send(OutgoingRecord(topic, self.event.key, self.event.value, headers, self.event.offset, parking.partition))
-        log.info("request_parked", error_code=found.error.code, attempt=self.arrival.attempt, due_ms=parking.due_ms, content_hash=content_hash, request_id=request.request_id)
-
-    def _keep_for_the_store(self, found: NotObtained) -> None:
-        """The bytes that the store did not take: the next attempt only puts them."""
-        if found.rendered is not None:
-            self._put(artifact_key(self._content_hash), found.rendered.artifact)
-
-    def wait(self) -> str:
-        """Keep the request beside the pending retry of its hash."""
-        expires = self.now_ms + self.decider.lifetimes.request
-        row = waiting.waiting_row(self.event, now_ms=self.now_ms, expires_ms=expires)
-        self._put_expiring(waiting.waiting_key(self._content_hash, self.event.offset), self.decider.row_codec.encode(row), expires)
-        self._mark(None, None)
-        if self.arrival.attempt > 1:  # it came back to find another leading: it must not be parked and waiting at once
-            self._forget_parked()
-        return "waiting"
-
-    def condemn(self) -> str:
-        """Fail a request whose handling has killed the worker too often, without handling it again."""
-        if self.arrival.request is None:
-            return self.write_letter(RenderRefused("renderer_crash"))
-        self.read_result()
-        return self.fail(RenderRefused("renderer_crash"), from_cache=False)
-
-    def lose(self) -> str:
-        """Fail a request that did not come back in time; should it come back yet, it is a duplicate."""
-        self.read_result()
-        kind = self.fail(StreamRefused("retry_lost"), from_cache=False, marked_attempt=self.arrival.attempt + 1)
-        # Whatever has become of the row meanwhile: nobody else will tell those that waited.
-        self._let_waiting_go_on()
-        return kind
-
-    def _release_waiting(self) -> None:
-        """A retry has come to its end: the requests that waited for it are decided again."""
-        if self.stored is not None and self.stored.row.status == "retrying":
-            self._let_waiting_go_on()
-
-    def _let_waiting_go_on(self) -> None:
-        if self.batch.scan(waiting.waiting_prefix(self._content_hash), 1):
-            self._put(waiting.answerable_key(self._content_hash), b"1")
-
     def _complete(self, stored: StoredResult, artifact: bytes, source: str) -> None:
-        content_hash, identity = self._content_hash, self._identity()
+        content_hash, identity = self.content_hash, self.identity()
         sections = outcomes.completed(self.arrival, stored, artifact, identity=identity, source=source, now_ms=self.now_ms)
         value = self.decider.codec.framed(RenderCompleted, *sections)
-        self._send(self.decider.completed_topic, content_hash.encode(), RenderCompleted, identity, value)
-        self._mark("completed", identity)
+        self.send(self.decider.completed_topic, content_hash.encode(), RenderCompleted, identity, value)
+        self.mark("completed", identity)
         if self.decider.tells_each_request:
             log.debug("request_completed", source=source, **self.names)
-
-    def fail(self, error: RenderError, *, from_cache: bool, remember: bool = True, rendered: NotObtained | None = None, marked_attempt: int | None = None) -> str:
-        """Failed event, dead letter and negative cache, as the error's row says.
-
-        `remember` is False for a failure that says nothing about the content. `rendered` is what was made and not taken
-        by the store. `marked_attempt` is the attempt up to which the request counts as answered, if not its own.
-        """
-        arrival, identity = self.arrival, self._identity()
-        event = outcomes.failed(arrival, error, identity=identity, now_ms=self.now_ms)
-        key = arrival.content_hash.encode() if arrival.content_hash else self.event.key
-        self._send(self.decider.failed_topic, key, RenderFailed, identity, self.decider.codec.encode(event))
-        if error.row.dead_letter and (not from_cache or self.waited):
-            self.write_letter(error)
-        if not from_cache:
-            self._remember(error, rendered, remember=remember)
-        self._mark("failed", identity, marked_attempt)
-        # The cause is ours only where the renderer raised what it does not know; its text holds no content.
-        log.info("request_failed", error_code=error.code, error_class=str(error.error_class), from_cache=from_cache, exc_info=error.__cause__ if error.code == "render_failed" else None, **self.names)
-        return "failed_from_cache" if from_cache else "failed"
-
-    def _remember(self, error: RenderError, rendered: NotObtained | None, *, remember: bool) -> None:
-        """The negative-cache row; without one, a retry that has failed for its own reason leaves the hash to the next request."""
-        arrival = self.arrival
-        before = self.stored.row if self.stored else None
-        if arrival.content_hash is None or arrival.spec is None or arrival.problem is not None:
-            return
-        if remember and error.row.negative_cache:
-            expires = self.now_ms + self.decider.lifetimes.failure
-            self._put_result(outcomes.unready_row(
-                "failed", arrival.spec, error, attempts=arrival.attempt, expires_at=expires, now_ms=self.now_ms, before=before,
-                generation=arrival.generation,
-                rendered=rendered.rendered if rendered else None,
-            ))
-            if rendered is not None:
-                self._keep_for_the_store(rendered)
-        elif before is None or not self._ends_retry(before):
-            return
-        else:
-            self._put_result(replace(before, fresh_until=self.now_ms, stale_until=self.now_ms, expires_at=self.now_ms))
-        self._release_waiting()
-
-    def _ends_retry(self, before: ResultRow) -> bool:
-        """Whether the retry that a row tells of ends with this request: the one that is parked for it, or any behind its time."""
-        request = self.arrival.request
-        if request is None or before.status != "retrying":
-            return False
-        parked = waiting.parked_key(self.event.key, request.tenant, request.request_id)
-        stored = self.batch.get(parked)
-        leads = stored is not None and expiry_of(parked, stored) == before.expires_at
-        return leads or before.expires_at <= self.now_ms
-
-    def refuse_output(self) -> str:
-        """Fail a record whose output was larger than its topic takes; its letter then goes without the value."""
-        error = self.arrival.problem or RenderError("output_too_large")
-        self.letter_with_value = False
-        if self.arrival.request is None:
-            return self.write_letter(error)
-        self.read_result()
-        return self.fail(error if error.row.dead_letter else RenderError("output_too_large"), from_cache=False, remember=False)
-
-    def write_letter(self, error: RenderError) -> str:
-        """The dead letter of this event."""
-        letter = dead_letter(
-            self.decider.dead_letter_topic, self.event, self.arrival, error, source=self.claim.source, now_ms=self.now_ms,
-            first_failure_ms=stream_headers.moment_ms(self.event.headers, stream_headers.FIRST_FAILURE), with_value=self.letter_with_value,
-        )
-        self.batch.send(letter)
-        log.warning("dead_letter", error_code=error.code, **self.names)
-        return "dead_letter"
 
     def reroute(self, partition: int) -> str:
         """Send the record as it is to the partition of its key, marked so that it can't go round in circles."""
@@ -391,33 +262,31 @@ class Step:
         log.info("request_rerouted", to_partition=partition, **self.names)
         return "rerouted"
 
-    def _mark(self, outcome: str | None, identity: str | None, attempt: int | None = None) -> None:
+    def mark(self, outcome: str | None, identity: str | None, attempt: int | None = None) -> None:
+        """The request's marker: taken where `outcome` is None, else answered up to `attempt`, by default its own."""
         row = outcomes.marker(self.arrival, attempt or self.arrival.attempt, outcome, identity, self.decider.lifetimes, self.now_ms)
-        self._put_expiring(self.marker_name, self.decider.row_codec.encode(row), row.expires_at)
+        self.put_expiring(self.marker_name, self.decider.row_codec.encode(row), row.expires_at)
         if outcome is not None and (self.arrival.attempt > 1 or attempt is not None):
-            self._forget_parked()
+            parking.forget_parked(self)
 
-    def _forget_parked(self) -> None:
-        """The request has its outcome: it waits no more."""
-        request = self.arrival.request
-        if request is not None:
-            parked = waiting.parked_key(self.event.key, request.tenant, request.request_id)
-            if self.batch.get(parked) is not None:
-                self._put(parked, None)
-
-    def _identity(self) -> str:
+    def identity(self) -> str:
+        """The id of this event's outcome."""
         return outcomes.event_id(self.claim.source_id, self.claim.partition, self.event.offset, "outcome")
 
-    def _put_result(self, row: ResultRow) -> None:
-        self._put_expiring(result_key(self._content_hash), self.decider.row_codec.encode(row), row.expires_at)
+    def put_result(self, row: ResultRow) -> None:
+        """Write the row of the content hash."""
+        self.put_expiring(result_key(self.content_hash), self.decider.row_codec.encode(row), row.expires_at)
 
-    def _put_expiring(self, key: bytes, row: bytes, expires_ms: int) -> None:
-        self._put(key, expiring(row, expires_ms))
+    def put_expiring(self, key: bytes, row: bytes, expires_ms: int) -> None:
+        """Write a row that is swept once its time has passed."""
+        self.put(key, expiring(row, expires_ms))
 
-    def _put(self, key: bytes, value: bytes | None) -> None:
+    def put(self, key: bytes, value: bytes | None) -> None:
+        """Write a row on behalf of this event; None deletes it."""
         self.batch.put(key, value, self.event.offset)
 
-    def _send(self, topic: str, key: bytes | None, kind: type[RenderCompleted | RenderFailed], identity: str, value: bytes) -> None:
+    def send(self, topic: str, key: bytes | None, kind: type[RenderCompleted | RenderFailed], identity: str, value: bytes) -> None:
+        """Send an outcome, with its CloudEvents headers."""
         publisher = f"/{self.decider.settings.app_id}/{self.claim.source}/{self.claim.partition}"
         trace = cloudevents.traceparent_of(self.event.headers)
         headers: Headers = [*cloudevents.headers_of(kind, identity, self.now_ms, self.arrival.content_hash, publisher, trace)]

@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import structlog
-from confluent_kafka import IsolationLevel, KafkaException, TopicPartition
-from confluent_kafka.admin import AdminClient, OffsetSpec
+from confluent_kafka import IsolationLevel, KafkaException
+from confluent_kafka.admin import AdminClient
 
 from streams import kafka_clients
-from streams.ownership.broker_facts import LATEST
+from streams.leader_moves import LATEST, list_offsets
 from streams.settings import Settings
 from streams.topics import REQUESTED, Topic
 
@@ -120,8 +120,5 @@ class OpenTransactionAlarm:
         return {partition: Ends(stable[partition], high[partition]) for partition in self._partitions}
 
     def _latest(self, isolation: IsolationLevel) -> dict[int, int]:
-        spec: OffsetSpec = LATEST
-        futures = self._admin.list_offsets(
-            {TopicPartition(self._topic, partition): spec for partition in self._partitions}, isolation_level=isolation, request_timeout=_ANSWER_SECONDS
-        )
-        return {tp.partition: int(future.result(_ANSWER_SECONDS).offset) for tp, future in futures.items()}
+        offsets = list_offsets(self._admin, ((self._topic, partition) for partition in self._partitions), LATEST, isolation, _ANSWER_SECONDS)
+        return {partition: offset for (_, partition), offset in offsets.items()}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 from confluent_kafka import (
-    ConsumerGroupTopicPartitions,
+    Consumer,
     IsolationLevel,
     KafkaException,
     TopicCollection,
@@ -16,13 +16,13 @@ from confluent_kafka import (
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from streams import kafka_clients
+from streams.leader_moves import EARLIEST, LATEST, list_offsets, until_led
 from streams.ownership.checkpoint import ChangelogLog
 from streams.ownership.errors import BrokerSilent
 from streams.settings import Settings
 
 ANSWER_SECONDS = 30.0
-EARLIEST: Any = OffsetSpec.earliest()  # type: ignore[no-untyped-call]
-LATEST: Any = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class BrokerFacts:
     """Reads facts with one admin client; blocking."""
 
     def __init__(self, settings: Settings) -> None:
-        self._group = settings.app_id
+        self._settings = settings
         self._admin = AdminClient(kafka_clients.connection(settings))
 
     def topic_ids(self, topics: Iterable[str]) -> dict[str, str]:
@@ -47,9 +47,13 @@ class BrokerFacts:
         Raises:
             BrokerSilent: the broker does not answer.
         """
-        wanted = sorted(set(topics))
-        futures = self._admin.describe_topics(TopicCollection(wanted), request_timeout=ANSWER_SECONDS)
-        return {topic: str(_answer(future, f"topic {topic} cannot be described").topic_id) for topic, future in futures.items()}
+        wanted = TopicCollection(sorted(set(topics)))
+
+        def ask(seconds: float) -> dict[str, str]:
+            futures = self._admin.describe_topics(wanted, request_timeout=seconds)
+            return {topic: str(future.result(seconds).topic_id) for topic, future in futures.items()}
+
+        return self._answer(ask, "topics cannot be described")
 
     def changelog_logs(self, partitions: Iterable[tuple[str, int]]) -> dict[tuple[str, int], ChangelogLog]:
         """Start and read_committed end of changelog partitions; call it after fencing their writers."""
@@ -66,27 +70,38 @@ class BrokerFacts:
         ends = self._offsets(wanted, LATEST)
         if not wanted:
             return {}
-        request = ConsumerGroupTopicPartitions(self._group, [TopicPartition(*tp) for tp in wanted])
-        future = self._admin.list_consumer_group_offsets([request], request_timeout=ANSWER_SECONDS)[self._group]
-        committed = {(tp.topic, tp.partition): tp.offset for tp in _answer(future, "group offsets cannot be read").topic_partitions}
-        # A partition without a committed offset is answered with a negative one.
-        return {tp: SourceLog(starts[tp], ends[tp], offset if (offset := committed.get(tp, -1)) >= 0 else None) for tp in wanted}
+        committed = self._group_offsets(wanted)
+        return {tp: SourceLog(starts[tp], ends[tp], committed[tp]) for tp in wanted}
 
-    def _offsets(self, partitions: list[tuple[str, int]], spec: Any) -> dict[tuple[str, int], int]:
-        if not partitions:
-            return {}
-        futures = self._admin.list_offsets(
-            {TopicPartition(*tp): spec for tp in partitions},
-            isolation_level=IsolationLevel.READ_COMMITTED,
-            request_timeout=ANSWER_SECONDS,
-        )
-        return {(tp.topic, tp.partition): int(_answer(future, f"offsets of {tp.topic} cannot be read").offset) for tp, future in futures.items()}
+    def _offsets(self, partitions: list[tuple[str, int]], spec: OffsetSpec) -> dict[tuple[str, int], int]:
+        def ask(seconds: float) -> dict[tuple[str, int], int]:
+            return list_offsets(self._admin, partitions, spec, IsolationLevel.READ_COMMITTED, seconds)
 
+        return self._answer(ask, f"offsets of {', '.join(sorted({topic for topic, _ in partitions}))} cannot be read")
 
-def _answer(future: Any, failure: str) -> Any:
-    try:
-        return future.result(ANSWER_SECONDS)
-    except KafkaException as exc:
-        raise BrokerSilent(f"{failure}: {exc.args[0].str()}") from exc
-    except TimeoutError as exc:
-        raise BrokerSilent(f"{failure}: no answer within {ANSWER_SECONDS:.0f} s") from exc
+    def _group_offsets(self, partitions: list[tuple[str, int]]) -> dict[tuple[str, int], int | None]:
+        # Not the admin client's list_consumer_group_offsets: an answer NOT_COORDINATOR ends the process there with a
+        # segmentation fault (librdkafka takes a consumer group for granted, which an admin client does not have).
+        consumer = Consumer(kafka_clients.group_reader(self._settings), logger=kafka_clients.logger)
+        wanted = [TopicPartition(*tp) for tp in partitions]
+
+        def ask(seconds: float) -> dict[tuple[str, int], int | None]:
+            told = consumer.committed(wanted, timeout=seconds)
+            for tp in told:
+                if tp.error is not None:
+                    raise KafkaException(tp.error)
+            # A partition without a committed offset is answered with a negative one.
+            return {(tp.topic, tp.partition): tp.offset if tp.offset >= 0 else None for tp in told}
+
+        try:
+            return self._answer(ask, "group offsets cannot be read")
+        finally:
+            consumer.close()
+
+    def _answer(self, ask: Callable[[float], Answer], failure: str) -> Answer:
+        try:
+            return until_led(self._admin, ask, ANSWER_SECONDS)
+        except KafkaException as exc:
+            raise BrokerSilent(f"{failure}: {exc.args[0].str()}") from exc
+        except TimeoutError as exc:
+            raise BrokerSilent(f"{failure}: no answer within {ANSWER_SECONDS:.0f} s") from exc

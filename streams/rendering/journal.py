@@ -3,7 +3,7 @@
 Before offsets are handled they are noted, after that the note is withdrawn; both survive kill -9. A worker that died
 in between is told at its next start which offsets to decide one at a time: each death is then one record's, and a
 record that has seen `MOST_TRIES` of them is dead-lettered without being handled again. An exception is no death, and
-neither is an end that the worker chose itself (a fencing, a lost broker): see `handling` and `withdraw_all`.
+neither is an end that the worker chose itself (a fencing, a lost broker): see `ended` and `withdraw_all`.
 
 Counted per data folder: another worker that takes the partition over counts for itself.
 """
@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from heapq import nlargest
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -58,18 +57,6 @@ class Journal:
     def ended(self, claim: Claim, *, committed: bool = True) -> None:
         """Withdraw the note; uncommitted offsets keep the deaths that they had before."""
         self._page(claim).ended(committed=committed)
-
-    @contextmanager
-    def handling(self, claim: Claim, offsets: Sequence[int]) -> Iterator[None]:
-        """`begins` and `ended` around the body; an exception that leaves it is no death and no commit."""
-        page = self._page(claim)
-        page.begins(offsets)
-        committed = False
-        try:
-            yield
-            committed = True
-        finally:
-            page.ended(committed=committed)
 
     def after_unclean_exit(self, claim: Claim, position: int | None = None) -> dict[int, int]:
         """Offsets to decide one at a time, with the deaths that each has seen; empty if there is no reason to.
@@ -135,9 +122,11 @@ class _Page:
 
     def begins(self, offsets: Sequence[int]) -> None:
         with self._lock:
+            if self._unknown:
+                self._suspects = ((offsets[0], offsets[0] + UNKNOWN_AHEAD - 1, 0),)
+                self._unknown = False
             self._suspects = not_below(self._suspects, offsets[0])
             self._in_flight = ranges_of(offsets)
-            self._unknown = False
             self._file.write(Note(Noted.IN_FLIGHT, self._in_flight, self._suspects))
 
     def ended(self, *, committed: bool) -> None:
@@ -195,9 +184,11 @@ def with_one_more_death(suspects: tuple[Suspects, ...], in_flight: tuple[Range, 
     edges = sorted({edge for first, last, *_ in (*suspects, *in_flight) for edge in (first, last + 1)})
     counted: list[Suspects] = []
     for begin, end in itertools.pairwise(edges):
-        deaths = sum(deaths for first, last, deaths in suspects if first <= begin <= last) + any(first <= begin <= last for first, last in in_flight)
-        if not deaths:
+        told = [deaths for first, last, deaths in suspects if first <= begin <= last]
+        died = any(first <= begin <= last for first, last in in_flight)
+        if not told and not died:
             continue
+        deaths = sum(told) + died
         if counted and counted[-1][1:] == (begin - 1, deaths):
             counted[-1] = (counted[-1][0], end - 1, deaths)
         else:

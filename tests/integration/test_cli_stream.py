@@ -7,21 +7,24 @@ import hashlib
 import json
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from streams.client import RenderClient, new_request
+from processors.partitioner import partition_for
+from streams.client import Outcome, RenderClient, new_request, new_submission
 from streams.exit_codes import ExitCode
 from streams.local_run.worker_process import WorkerProcess
 from streams.settings import Settings
-from streams.topics import REQUESTED
+from streams.topics import INTAKE, REQUESTED
 from tests.support.artifact_check import content_of
 from tests.support.broker import unique_names
 from tests.support.command_line import COMMAND, CommandLine, json_lines
 from tests.support.independent_hash import content_hash
 from tests.support.publisher import Publisher, request
+from tests.support.submissions import Submitter, json_record
 
 pytestmark = pytest.mark.integration
 
@@ -175,3 +178,54 @@ def test_the_client_gives_each_outcome_to_who_asked_before_publishing(stream: St
         outcome = next(found for found in outcomes if found.request_id == sent.request_id)
     assert sent.content_hash == content_hash(request("from python", "", format="svg"))
     assert outcome.content_hash == sent.content_hash
+
+
+def test_what_the_client_submits_twice_has_one_outcome_under_the_id_that_it_is_told(stream: Stream) -> None:
+    submission = new_submission("order 17", "submitted from python", format="svg")
+    with RenderClient(stream.settings) as client:
+        outcomes = client.outcomes(until_idle=200)
+        sent, again = client.submit(submission), client.submit(replace(submission, requested_at=5))
+        refused = client.submit(new_submission("order 18", "x", scale=-1))
+        last = client.submit(new_submission("order 19", "after the others"))
+        told: list[Outcome] = []
+        while last.request_id not in {outcome.request_id for outcome in told} or refused.request_id not in {outcome.request_id for outcome in told}:
+            told.append(next(outcomes))
+        told += client.outcomes(from_beginning=True, until_idle=3)
+    assert (sent.request_id, sent.content_hash) == (again.request_id, content_hash(request("submitted from python", "", format="svg")))
+    assert (refused.content_hash, sent.offset) == (None, again.offset - 1)
+    assert len({outcome.event_id for outcome in told if outcome.request_id == sent.request_id}) == 1
+    assert len({outcome.event_id for outcome in told if outcome.idempotency_key == "order 18"}) == 1
+
+
+def test_a_file_published_twice_to_the_intake_is_rendered_once(stream: Stream) -> None:
+    lines = "".join(json.dumps({"request_id": f"line {number}", "content": f"intake {number}"}) + "\n" for number in range(3))
+    with RenderClient(stream.settings) as client:
+        outcomes = client.outcomes(until_idle=200)
+        for _ in range(2):
+            done = stream.shell.run("publish", "-", "--intake", stdin=lines)
+            assert (done.returncode, done.stdout) == (0, f"3 of 3 requests published to {INTAKE.full_name(stream.settings)}\n")
+        last = client.submit(new_submission("behind the file", "intake last"))
+        keys: list[str | None] = []
+        for outcome in outcomes:
+            keys.append(outcome.idempotency_key)
+            if set(keys) >= {"line 0", "line 1", "line 2", last.idempotency_key}:
+                break
+        keys += [outcome.idempotency_key for outcome in client.outcomes(until_idle=3)]
+    assert sorted(keys, key=str) == ["behind the file", "line 0", "line 1", "line 2"]
+
+
+def test_a_letter_of_the_intake_is_replayed_to_the_intake_and_completes(stream: Stream) -> None:
+    lost = json_record({"idempotency_key": "sent round twice", "content": "letter of the intake"})
+    away = 1 - partition_for(lost.key or b"", 2)
+    with RenderClient(stream.settings) as client:
+        outcomes = client.outcomes(until_idle=200)
+        topic = INTAKE.full_name(stream.settings)
+        Submitter(stream.settings.broker or "", topic).publish([replace(lost, headers=(*lost.headers, ("qr-rerouted", b"0")), partition=away)])
+        failed = next(outcome for outcome in outcomes if outcome.idempotency_key == "sent round twice")
+        assert (failed.error_code, failed.generation) == ("wrong_partition", 0)  # type: ignore[union-attr]
+        look = stream.shell.run("dlq", "replay", "--reason", "wrong_partition")
+        assert f"1 open letter would be replayed to {topic}: wrong_partition 1" in look.stdout
+        assert stream.shell.run("dlq", "replay", "--reason", "wrong_partition", "--yes").returncode == 0
+        completed = next(outcome for outcome in outcomes if outcome.idempotency_key == "sent round twice")
+    assert (completed.generation, completed.content_hash) == (1, content_hash(request("letter of the intake", "")))
+    assert stream.shell.run("dlq", "list", "--reason", "wrong_partition").stdout == "no open dead letters fit\n"

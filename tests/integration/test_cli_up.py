@@ -40,7 +40,7 @@ SUMMARY = {"requests": 8, "completed": 5, "failed": 2, "rendered": 4, "from_cach
 def shell(broker: str, names: Names, tmp_path: Path) -> CommandLine:
     return CommandLine({
         "QR_BROKER": broker, "QR_TOPIC_PREFIX": names.topic_prefix, "QR_APP_ID": names.app_id, "QR_PARTITIONS": "2", "QR_OUTPUT_PARTITIONS": "2",
-        "QR_DATA_DIR": str(tmp_path / "up"), "QR_SESSION_TIMEOUT": "3",
+        "QR_DATA_DIR": str(tmp_path / "up"),
     })
 
 

@@ -6,12 +6,13 @@ import time
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from tests.support import plain_avro
 
 Isolation = Literal["read_committed", "read_uncommitted"]
 SILENCE_S = 30.0
+MOVED = {KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE, KafkaError.FENCED_LEADER_EPOCH, KafkaError.UNKNOWN_LEADER_EPOCH}
 
 
 def topic_records(bootstrap: str, topics: dict[str, int], isolation: Isolation = "read_committed") -> list[Message]:
@@ -103,9 +104,18 @@ class _Reader:
 
     def _end(self, topic: str, partition: int) -> int:
         """The end offset; with read_committed the last stable one."""
-        watermarks = self._consumer.get_watermark_offsets(TopicPartition(topic, partition), SILENCE_S)
-        assert watermarks is not None, f"{topic}-{partition} has no leader"
-        return int(watermarks[1])
+        deadline = time.monotonic() + SILENCE_S
+        while True:
+            try:
+                watermarks = self._consumer.get_watermark_offsets(TopicPartition(topic, partition), SILENCE_S)
+            except KafkaException as exc:
+                # A topic just made, or a broker that stood still for its session: the leader is told anew.
+                if exc.args[0].code() not in MOVED or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.1)
+            else:
+                assert watermarks is not None, f"{topic}-{partition} has no leader"
+                return int(watermarks[1])
 
     def _take(self, seconds: float) -> list[Message]:
         taken = []

@@ -14,9 +14,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from confluent_kafka import ConsumerGroupTopicPartitions, IsolationLevel, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
+from confluent_kafka import Consumer, IsolationLevel, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
 
+from streams.leader_moves import LATEST, list_offsets
 from streams.settings import Settings
 from streams.topics import (
     CLAIMS_CHANGELOG,
@@ -41,7 +42,6 @@ PARTITIONS = 4
 SESSION_S = 6.0
 DEADLINE_S = 240.0
 """For what takes seconds: a worker starts in 3 s, and has needed 40 on a machine whose cores others had taken."""
-LATEST: OffsetSpec = OffsetSpec.latest()  # type: ignore[no-untyped-call]  # confluent-kafka leaves it untyped
 
 
 @dataclass
@@ -180,6 +180,11 @@ class StreamRun:
         """The read_committed reader."""
         return OutcomeReader(self.bootstrap, self.completed, self.failed, PARTITIONS)
 
+    @cached_property
+    def group_reader(self) -> Consumer:
+        """Asks for the workers' committed offsets; the admin client crashes over a coordinator that moves."""
+        return Consumer({"bootstrap.servers": self.bootstrap, "group.id": self.names.app_id, "enable.auto.commit": False, "log_level": 2})
+
     def wait_outcomes(self, count: int, *alive: Worker, within_s: float = DEADLINE_S) -> None:
         """Until so many outcomes are visible read_committed."""
         self.wait(lambda: self.outcomes.count() >= count, f"{count} outcomes (there are {self.outcomes.count()})", within_s, *alive)
@@ -239,15 +244,12 @@ class StreamRun:
 
     def _offsets(self, topic: str | None, isolation: IsolationLevel) -> dict[tuple[str, int], int]:
         topics = [topic] if topic else [self.completed, self.failed, self.dead_letters, self.changelog]
-        wanted = {TopicPartition(name, p): LATEST for name in topics for p in range(PARTITIONS)}
-        futures = self.admin.list_offsets(wanted, isolation_level=isolation, request_timeout=30)
-        return {(tp.topic, tp.partition): future.result(30).offset for tp, future in futures.items()}
+        return list_offsets(self.admin, ((name, p) for name in topics for p in range(PARTITIONS)), LATEST, isolation, 30)
 
     def committed_offsets(self, topic: str | None = None) -> dict[int, int]:
         """The group's committed offset of each partition of a source, the requested topic by default; negative where there is none."""
         wanted = [TopicPartition(topic or self.requested, p) for p in range(PARTITIONS)]
-        future = self.admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(self.names.app_id, wanted)], request_timeout=30)[self.names.app_id]
-        return {tp.partition: tp.offset for tp in future.result(30).topic_partitions}
+        return {tp.partition: tp.offset for tp in self.group_reader.committed(wanted, timeout=30)}
 
     def caught_up(self) -> bool:
         """Whether the group's offsets lie behind the last record that was published, in every partition."""
@@ -293,6 +295,8 @@ def stream_run(bootstrap: str, names: Names, folder: Path, **settings: str) -> I
                 worker.kill()
         if "outcomes" in run.__dict__:
             run.outcomes.close()
+        if "group_reader" in run.__dict__:
+            run.group_reader.close()
         topics = [topic.full_name(run.settings) for topic in TOPICS]
         for future in run.admin.delete_topics(topics, operation_timeout=30).values():
             future.exception(30)

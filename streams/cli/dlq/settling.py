@@ -27,7 +27,7 @@ Examples:
   qrstream dlq replay --since 24h --yes --rate 20 --json
 
 \b
-Each letter is sent to the requested topic once, with its key, bytes and headers and the next
+Each letter is sent to where it came from once, with its key, bytes and headers and the next
 replay generation, in one transaction with a note of who did it. Killed, stopped or run from two
 terminals: run it again, and it goes on with what is left. A letter that cannot be replayed stays.
 
@@ -75,7 +75,7 @@ def replay(
     from streams.dead_letters.settling import Order
     from streams.event_codec import event_codec
     from streams.settings import load_settings
-    from streams.topics import REQUESTED
+    from streams.topics import INTAKE, REQUESTED
 
     settings = load_settings()
     _checked(why)
@@ -83,7 +83,7 @@ def replay(
     selection = selection_of(settings, letters, reason, tenant, since, until, settled=bool(letters))
     requested = REQUESTED.full_name(settings)
     # The broker's own count: a terminal without QR_PARTITIONS must not send requests to other partitions than publishers do.
-    ways = Ways(requested, len(spans(settings, requested)), event_codec(settings), repair_key, raw)
+    ways = Ways(requested, INTAKE.full_name(settings), len(spans(settings, requested)), event_codec(settings), repair_key, raw)
     order = Order(look(settings, selection), ways, by, why, rate or None)
     _Command(settings, order, as_json=as_json).run(yes=yes)
 
@@ -145,7 +145,7 @@ class _Command:
         from streams.dead_letters.replay_plan import Refused
         from streams.dead_letters.settling import planned
 
-        newest, left, notes, seen = Newest(_MOST_ROWS), Counter[str](), Counter[str](), set()
+        newest, left, notes, seen, topics = Newest(_MOST_ROWS), Counter[str](), Counter[str](), set(), set()
         for letter, state in letters_with_state(self.settings, self.order.scope):
             if self.order.scope.selection.places is not None:
                 seen.add((letter.partition, letter.offset))
@@ -160,12 +160,13 @@ class _Command:
                 continue
             newest.add(row_of(letter, "open", _remark(letter, what)))
             notes.update(_notes(what))
+            topics |= {what.topic} if what is not None else set()
             if tells_each and self.as_json:
                 self._json(letter, f"would_be_{self.done}", what)
         missing = say_missing(self.settings, self.order.scope, seen)
         if tells_each and not self.as_json:
             print_rows(newest.rows, remark="message" if self.order.ways is None else "what comes of it")
-            target = "" if self.order.ways is None else f" to {self.order.ways.requested}"
+            target = f" to {' and '.join(sorted(topics))}" if topics else ""
             shown = f" (the newest {len(newest.rows)} shown)" if len(newest.rows) < newest.count else ""
             print(f"{counted(newest.count, 'open letter')} would be {self.done}{target}{shown}{': ' if newest.count else ''}{counts(newest.by_reason)}")
             for note, number in notes.most_common():

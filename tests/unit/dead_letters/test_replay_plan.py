@@ -11,7 +11,7 @@ import pytest
 from processors.canonical import identify, invalid_key
 from processors.partitioner import partition_for
 from schemas.codec import Codec
-from schemas.events import RenderRequested
+from schemas.events import RenderRequested, RenderSubmitted
 from streams.dead_letters.received import ReceivedLetter
 from streams.dead_letters.replay_plan import MARKS, Refusal, Refused, Replay, Ways, plan
 from streams.deciding.stream_headers import marks
@@ -21,7 +21,7 @@ CODEC = Codec()
 REQUEST = RenderRequested(request_id="r-1", content="https://example.com/", requested_at=NOW)
 VALUE = CODEC.encode(REQUEST)
 RIGHT = identify(REQUEST)[1].encode()
-WAYS = Ways("qr.render.requested", 8, CODEC)
+WAYS = Ways("qr.render.requested", "qr.render.intake", 8, CODEC)
 FACTS = {"reason": "render_failed", "generation": "0", "source-topic": "qr.render.requested", "source-partition": "11", "source-offset": "5"}
 
 
@@ -111,9 +111,31 @@ def test_a_value_that_was_left_out_comes_from_its_source_if_it_is_the_same() -> 
 
 
 def test_letters_of_other_topics_and_strangers_are_refused() -> None:
-    assert refused(letter(source_topic="qr.render.intake")) is Refusal.other_source
+    assert refused(letter(source_topic="qr.render.elsewhere")) is Refusal.other_source
     stranger = ReceivedLetter("qr.render.dlq", 3, 17, NOW, RIGHT, VALUE, (), {})
     assert refused(stranger) is Refusal.not_ours
+
+
+@pytest.mark.parametrize(("value", "content_type"), [
+    (b'{"idempotency_key": "k-1", "content": "x"}', b"application/json"),
+    (CODEC.encode(RenderSubmitted(idempotency_key="k-1", content="x")), b"application/avro"),
+])
+@pytest.mark.parametrize("key", [b"default\x00k-1", b"k-1"])
+def test_a_submission_goes_back_to_the_intake_as_it_was(value: bytes, content_type: bytes, key: bytes) -> None:
+    one = letter(key, value, (("content-type", content_type), ("qr-rerouted", b"2")), reason="wrong_partition", source_topic="qr.render.intake")
+    planned = replayed(one, replace(WAYS, repair_key=True))
+    assert (planned.topic, planned.key, planned.value, planned.partition) == ("qr.render.intake", key, value, partition_for(key, 8))
+    assert planned.headers == [("content-type", content_type), ("qr-generation", b"1")]
+    assert (planned.generation, planned.key_repaired, planned.note) == (1, False, None)
+
+
+def test_a_submission_that_is_refused_again_is_foreseen_and_an_unreadable_one_needs_raw() -> None:
+    def submission(value: bytes) -> ReceivedLetter:
+        return letter(b"k", value, (("content-type", b"application/json"),), source_topic="qr.render.intake")
+
+    assert replayed(submission(b'{"idempotency_key": "k", "contents": "x"}')).note == "unknown_member again"
+    assert refused(submission(b'{"idempotency_key": ')) is Refusal.undecodable
+    assert replayed(submission(b"{"), replace(WAYS, raw=True)).topic == "qr.render.intake"
 
 
 def test_a_generation_that_no_worker_would_read_is_never_written() -> None:

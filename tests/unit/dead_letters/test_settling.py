@@ -24,7 +24,7 @@ from streams.settings import load_settings
 CODEC = Codec()
 SETTINGS = load_settings(broker="127.0.0.1:1")
 SCOPE = Scope(Selection(), {3: Span(0, 1000)})
-WAYS = Ways("qr.render.requested", 8, CODEC)
+WAYS = Ways("qr.render.requested", "qr.render.intake", 8, CODEC)
 
 
 class ScriptedProducer:
