@@ -65,6 +65,9 @@ _ROWS = (
     ErrorCode("invalid_content",     _P, True,  False, False, False,
               "the content is not text that UTF-8 can hold, or not base64",
               "Repair the unpaired surrogate, or send the bytes as content_base64."),
+    ErrorCode("invalid_payload",     _P, True,  False, False, False,
+              "a payload is not what its content type's standard allows",
+              "Correct the field that the message names; docs/content-types.md has them all."),
     ErrorCode("invalid_option",      _P, True,  False, False, False,
               "an option has a value that is not allowed",
               "Correct the field that the message names."),
@@ -170,7 +173,7 @@ class RequestRefused(RenderError):
     """The request has no canonical form, or cannot be read at all."""
 
     codes = frozenset(
-        {"content_empty", "invalid_content", "invalid_option", "invalid_request", "undecodable", "unknown_member"}
+        {"content_empty", "invalid_content", "invalid_payload", "invalid_option", "invalid_request", "undecodable", "unknown_member"}
     )
 
 

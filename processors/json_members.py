@@ -8,7 +8,9 @@ from base64 import b64decode
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, Never
 
+from processors.content_types.payload import content_of_payload
 from processors.errors import RequestRefused, shown
+from processors.json_kinds import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -17,19 +19,10 @@ _TEXTS: Final = ("request_id", "tenant", "format", "error_correction", "profile"
 _TEXTS_OR_NULL: Final = ("idempotency_key", "dark", "light")
 _NUMBERS_OR_NULL: Final = ("scale", "size")
 _INSTANTS: Final = ("deadline", "requested_at")
-CONTENT: Final = frozenset({"content", "content_base64"})
-"""Exactly one of them is there: text, or bytes in padded base64."""
+CONTENT: Final = ("content", "content_base64", "payload")
+"""Exactly one of them is there: text, bytes in padded base64, or the fields of a content type."""
 MEMBERS: Final = frozenset({*_TEXTS, *_TEXTS_OR_NULL, *_NUMBERS_OR_NULL, *_INSTANTS, *CONTENT, "boost", "margin"})
 """Every member that a request may have."""
-_KINDS: Final = {
-    str: "this string",
-    bool: "true or false",
-    int: "this number",
-    float: "this number",
-    list: "an array",
-    dict: "an object",
-    type(None): "null",
-}
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -55,14 +48,23 @@ def unknown_member(members: dict[str, Any], allowed: AbstractSet[str]) -> str | 
     return f"a request has no member {shown(unknown[0])}; it has {', '.join(sorted(allowed))}" if unknown else None
 
 
+def excluded(members: dict[str, Any]) -> str | None:
+    """One line about two members that say the content, or None."""
+    given = [name for name in CONTENT if name in members]
+    return f"{given[0]} and {given[1]} exclude each other; send one" if len(given) > 1 else None
+
+
 def content_of(members: dict[str, Any], noun: str) -> str | bytes:
-    """The content. Raises RequestRefused where it is not there exactly once, or is no base64."""
-    if "content" in members and "content_base64" in members:
-        raise RequestRefused("invalid_request", "content and content_base64 exclude each other")
+    """The content. Raises RequestRefused where it is not there exactly once, is no base64, or no sound payload."""
+    twice = excluded(members)
+    if twice is not None:
+        raise RequestRefused("invalid_request", twice)
     if "content" in members:
         return text_of("content", members["content"])
+    if "payload" in members:
+        return content_of_payload(members["payload"])
     if "content_base64" not in members:
-        raise RequestRefused("content_empty", f"{noun} has neither content nor content_base64")
+        raise RequestRefused("content_empty", f"{noun} has neither content nor content_base64, and no payload")
     encoded = text_of("content_base64", members["content_base64"])
     try:
         return b64decode(encoded, validate=True)
@@ -134,5 +136,4 @@ def _instant(name: str, value: object) -> int:
 
 def _wrong_type(name: str, expected: str, value: object) -> RequestRefused:
     # The value itself stays out of the message: it may be content.
-    found = _KINDS[type(value)]
-    return RequestRefused("invalid_option", f"{name} must be {expected}, not {found}")
+    return RequestRefused("invalid_option", f"{name} must be {expected}, not {kind_of(value)}")

@@ -19,7 +19,8 @@ def parse_request(line: str, *, request_id: str, requested_at: int) -> RenderReq
     Instants are whole milliseconds since the epoch or RFC 3339 with an offset.
     Raises RequestRefused: invalid_request for what is no request at all,
     invalid_option for a member of the wrong JSON type, invalid_content for bad
-    base64, content_empty without content. Values are checked by `spec.validate`,
+    base64, invalid_payload for a payload that its standard refuses, content_empty
+    without content. Values are checked by `spec.validate`,
     so an unpaired surrogate in the content passes.
     """
     members = {name: value for name, value in json_object(line, "the line").items() if name not in ANNOTATIONS}

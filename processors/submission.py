@@ -12,7 +12,7 @@ from typing import Any, Final
 from processors.arrival import MAX_REQUEST_BYTES
 from processors.canonical import identify
 from processors.errors import RenderError, RequestRefused, StreamRefused
-from processors.json_members import CONTENT, MEMBERS, content_of, json_object, text_of, typed, unknown_member
+from processors.json_members import CONTENT, MEMBERS, content_of, excluded, json_object, text_of, typed, unknown_member
 from processors.partitioner import partition_for
 from processors.spec import check_delivery, check_name
 from schemas.codec import CONFLUENT_MARKER, SINGLE_OBJECT_MARKER, Codec, UndecodableError
@@ -161,9 +161,10 @@ def _typed(members: dict[str, Any]) -> RenderSubmitted:
     fields = {
         name: typed(name, value) for name, value in members.items() if name not in CONTENT and not (name == "requested_at" and value is None)
     }
-    if "content" in members and "content_base64" in members:
-        raise RequestRefused("invalid_option", "content and content_base64 exclude each other; send one")
-    if CONTENT & members.keys():
+    twice = excluded(members)
+    if twice is not None:
+        raise RequestRefused("invalid_option", twice)
+    if any(name in members for name in CONTENT):
         fields["content"] = content_of(members, "the value")
     return RenderSubmitted(**fields)
 

@@ -14,6 +14,7 @@ import typer
 from streams.cli import (
     bench,
     config,
+    content_types,
     delay,
     dlq,
     invalidate,
@@ -67,6 +68,7 @@ app.command("status", epilog=status.EPILOG)(status.status)
 app.command("invalidate", epilog=invalidate.EPILOG)(invalidate.invalidate)
 app.add_typer(dlq.app, name="dlq")
 app.command("render", epilog=render.EPILOG)(render.render)
+app.command("content-types", epilog=content_types.EPILOG)(content_types.content_types)
 app.add_typer(bench.app, name="bench")
 app.command("config", epilog=config.EPILOG)(config.config)
 app.command("version")(version.version)

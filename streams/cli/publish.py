@@ -22,11 +22,11 @@ Examples:
   qrstream publish requests.jsonl --json | jq .failed
 
 \b
-A line has content (or content_base64), and where they differ from the defaults request_id,
+A line has content (or content_base64, or payload: see docs/content-types.md), and where they differ from the defaults request_id,
 tenant, idempotency_key, format, error_correction, boost, scale or size, margin, dark, light,
 profile, deliver, deadline; note and expect are comments. Without request_id it gets a UUID.
-Wrong values are published too, and come back as failed events. A line that no event can hold
-is refused with its number and counted as failed; the others go on.
+Wrong values are published too, and come back as failed events. A line that no event can hold,
+or whose payload its type refuses, is refused with its number and counted as failed; the others go on.
 
 \b
 --intake sends submissions: each line's idempotency_key names the intent (its request_id where it

@@ -19,6 +19,7 @@ Examples:
   qrstream render 'https://example.com' -o code.png
   qrstream render 'https://example.com' -o code.svg              format from the name
   qrstream render Hello --size 400 --light transparent -o - > hello.png
+  qrstream render --type wifi ssid='Blue Door' password='milk;sugar' -o code.png
   qrstream render --request one.jsonl -o code.png
   qrstream render --request many.jsonl -o symbols/               named by content hash
   qrstream render -- -5                                          text that begins with a dash
@@ -31,7 +32,8 @@ Exit codes: 0 all rendered, 1 a request was refused (the code says why), 2 wrong
 """
 
 def render(
-    text: Annotated[str | None, typer.Argument(metavar="TEXT", help="What the symbol says, exactly.", show_default=False)] = None,
+    words: Annotated[list[str] | None, typer.Argument(metavar="TEXT | FIELD=VALUE", help="What the symbol says, exactly; with --type, the fields of the type.", show_default=False)] = None,
+    content_type: Annotated[str | None, typer.Option("--type", "-t", metavar="TYPE", help="A content type: wifi, vcard, …; `qrstream content-types` has them.", show_default=False)] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where to write; - is standard output. Without it the symbol is drawn.", show_default=False)] = None,
     request: Annotated[Path | None, typer.Option("--request", metavar="FILE", help="Requests as JSON Lines instead of TEXT; - is standard input.", show_default=False)] = None,
     format_: Annotated[str | None, typer.Option("--format", "-f", help="png or svg; by default from the name of -o, else png.", show_default=False)] = None,
@@ -46,7 +48,7 @@ def render(
 ) -> None:
     """Render a symbol here and now, without Kafka.
 
-    TEXT is drawn in the terminal, or written to -o FILE; --request takes a file of requests.
+    TEXT, or with --type what its fields stand for, is drawn in the terminal, or written to -o FILE; --request takes a file of requests.
     """
     from streams.cli.failure import CommandFailed
     from streams.cli.files import STANDARD, open_lines
@@ -58,7 +60,7 @@ def render(
         "margin": margin, "dark": dark, "light": light,
     }
     given = {name: value for name, value in options.items() if value is not None}
-    if (text is None) == (request is None):
+    if (bool(words) or content_type is not None) == (request is not None):
         raise CommandFailed(ExitCode.USAGE, "give TEXT or --request FILE, one of them; `qrstream render --help` has examples")
     if as_json and output == STANDARD:
         raise CommandFailed(ExitCode.USAGE, "--json and -o - both want standard output; leave one out")
@@ -70,7 +72,7 @@ def render(
         if not lines:
             raise CommandFailed(ExitCode.USAGE, f"{request} has no request; one JSON object a line is read")
     else:
-        lines = [(1, _request_of(text or "", given, output))]
+        lines = [(1, _request_of(_content(words or [], content_type), given, output))]
     place = _Place(output, len(lines))
     failures = 0
     for number, read in lines:
@@ -109,7 +111,20 @@ class _Place:
         return file
 
 
-def _request_of(text: str, given: dict[str, Any], output: Path | None) -> RenderRequested:
+def _content(words: list[str], content_type: str | None) -> str | bytes:
+    """The TEXT, or what the fields of a type stand for."""
+    from streams.cli.failure import CommandFailed
+    from streams.cli.payload_words import content_of_words
+    from streams.exit_codes import ExitCode
+
+    if content_type is not None:
+        return content_of_words(content_type, words)
+    if len(words) > 1:
+        raise CommandFailed(ExitCode.USAGE, f"TEXT is one word, not {len(words)}; put it in quotes, or say with --type what FIELD=VALUE belongs to")
+    return words[0]
+
+
+def _request_of(text: str | bytes, given: dict[str, Any], output: Path | None) -> RenderRequested:
     import time
 
     from schemas.events import RenderRequested

@@ -20,6 +20,7 @@ from processors.errors import (
 EXPECTED = {
     "content_empty": ("permanent", True, False, False, False),
     "invalid_content": ("permanent", True, False, False, False),
+    "invalid_payload": ("permanent", True, False, False, False),
     "invalid_option": ("permanent", True, False, False, False),
     "invalid_request": ("permanent", False, False, False, False),
     "content_too_long": ("permanent", True, False, True, True),

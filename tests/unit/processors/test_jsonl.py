@@ -48,6 +48,12 @@ def test_bytes_come_as_base64() -> None:
     assert parsed('{"content_base64": "AP+A"}').content == b"\x00\xff\x80"
 
 
+def test_a_payload_becomes_the_text_of_its_type() -> None:
+    line = r'{"payload": {"type": "wifi", "ssid": "a;b", "password": "secret12"}, "format": "svg"}'
+    assert parsed(line) == parsed(r'{"content": "WIFI:T:WPA;S:a\\;b;P:secret12;;", "format": "svg"}')
+    assert parsed('{"payload": {"type": "bytes", "base64": "AP+A"}}').content == b"\x00\xff\x80"
+
+
 def test_an_unpaired_surrogate_passes_and_is_refused_by_the_validity_check() -> None:
     request = parsed(r'{"content": "a\ud800"}')
 
@@ -72,6 +78,12 @@ def test_an_unpaired_surrogate_passes_and_is_refused_by_the_validity_check() -> 
         ('{"content": "x", "Format": "png"}', "invalid_request", "no member 'Format'"),
         ('{"content": "x", "content": "y"}', "invalid_request", "'content' is there twice"),
         ('{"content": "x", "content_base64": "eA=="}', "invalid_request", "exclude each other"),
+        ('{"content": "x", "payload": {"type": "text", "text": "x"}}', "invalid_request", "content and payload exclude each other"),
+        ('{"payload": {}, "content_base64": "eA=="}', "invalid_request", "content_base64 and payload exclude each other"),
+        ('{"payload": {"type": "wifi", "ssid": "x", "pasword": "secret"}}', "invalid_payload", "did you mean password?"),
+        ('{"payload": {"type": "wifi", "ssid": "x", "password": "secret"}}', "invalid_payload", "password: must have 8 to 63"),
+        ('{"payload": {"type": "text", "text": "x", "text": "y"}}', "invalid_request", "'text' is there twice"),
+        ('{"payload": "wifi"}', "invalid_payload", "payload must be an object"),
         ("{}", "content_empty", "neither content nor content_base64"),
         ('{"content": 123}', "invalid_option", "content must be a string, not this number"),
         ('{"content": null}', "invalid_option", "content must be a string, not null"),

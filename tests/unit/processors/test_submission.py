@@ -123,6 +123,7 @@ def test_of_an_endless_key_an_event_repeats_only_the_beginning() -> None:
         ({"margin": "4"}, "invalid_option", "margin must be a number"),
         ({"deadline": "tomorrow"}, "invalid_option", "RFC 3339"),
         ({"content_base64": "eA=="}, "invalid_option", "exclude each other"),
+        ({"payload": {"type": "text", "text": "x"}}, "invalid_option", "content and payload exclude each other"),
         ({"deliver": "pigeon"}, "invalid_option", "deliver must be one of"),
         ({"format": "bmp3"}, "invalid_option", "format must be one of"),
         ({"profile": "qr-9"}, "invalid_option", "profile must be one of"),
@@ -146,6 +147,46 @@ def test_bytes_come_as_base64_and_are_the_same_content_as_their_text() -> None:
     assert as_bytes.fields is not None
     assert as_bytes.fields.content == b"x"
     assert as_bytes.fingerprint == read_json().fingerprint
+
+
+def read_payload(payload: Any, **members: Any) -> SubmissionArrival:
+    return read(json.dumps({"idempotency_key": "k", "payload": payload, **members}).encode())
+
+
+def test_a_payload_and_its_text_are_the_same_submission() -> None:
+    wifi = read_payload({"type": "wifi", "ssid": "x", "password": "secret12"})
+    other_order = read_payload({"password": "secret12", "ssid": "x", "hidden": False, "type": "wifi"})
+    for same in (other_order, read_json(content="WIFI:T:WPA;S:x;P:secret12;;"), read_avro(content="WIFI:T:WPA;S:x;P:secret12;;")):
+        assert (same.content_hash, same.fingerprint, same.fields) == (wifi.content_hash, wifi.fingerprint, wifi.fields)
+    assert wifi.problem is None
+    assert wifi.fingerprint != read_payload({"type": "wifi", "ssid": "x", "password": "secret13"}).fingerprint
+
+
+def test_a_payload_and_its_text_are_the_same_submission_without_a_canonical_form_too() -> None:
+    wrong = read_payload({"type": "tel", "number": "+1-2"}, scale=-1)
+    assert code(wrong) == "invalid_option"
+    assert wrong.fingerprint == read_json(content="tel:+1-2", scale=-1).fingerprint
+
+
+@pytest.mark.parametrize(
+    ("payload", "says"),
+    [
+        ({"type": "tel", "number": "911"}, "number: is a local number"),
+        ({"type": "tell", "number": "911"}, "did you mean tel?"),
+        ({"type": "tel", "numbr": "+1"}, "did you mean number?"),
+        ("tel", "payload must be an object"),
+        (None, "payload must be an object"),
+        ({"type": "text", "text": "\ud800"}, "unpaired surrogate"),
+    ],
+)
+def test_a_refused_payload_claims_its_key_and_is_no_conflict_when_it_comes_again(payload: Any, says: str) -> None:
+    arrival = read_payload(payload)
+    assert code(arrival) == "invalid_payload"
+    assert says in (arrival.problem.message if arrival.problem else "")
+    assert arrival.identity == Identity("default", "k")
+    assert (arrival.content_hash, len(arrival.fingerprint)) == (None, 32)
+    assert arrival.fingerprint == read_payload(payload, requested_at=7).fingerprint
+    assert arrival.fingerprint != read_payload({"type": "tel", "number": "+1"}).fingerprint
 
 
 @pytest.mark.parametrize(
@@ -188,7 +229,7 @@ def test_reading_never_raises_whatever_the_bytes_are(value: bytes, content_type:
 
 
 JSON_VALUES = st.recursive(st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3), max_leaves=5)
-MEMBERS = st.dictionaries(st.sampled_from([*RenderSubmitted.__slots__, "content_base64", "odd"]), JSON_VALUES, max_size=8)
+MEMBERS = st.dictionaries(st.sampled_from([*RenderSubmitted.__slots__, "content_base64", "payload", "odd"]), JSON_VALUES, max_size=8)
 
 
 @settings(deadline=None, max_examples=100)
