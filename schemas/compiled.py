@@ -4,7 +4,8 @@ fastavro walks the schema for every record, and is a third to a quarter as fast 
 the same minute (RenderRequested: encode 35 us and decode 33 us against 8 and 12, the typed view included). It still
 reads what another schema wrote, and the tests hold both against each other byte by byte.
 
-Only what our schemas use is known: string, bytes, boolean, int, long, double, unions of two, records in records.
+Only what our schemas use is known: string, bytes, boolean, int, long, double, unions of two, records in records,
+arrays of strings.
 """
 
 from __future__ import annotations
@@ -27,6 +28,10 @@ _DOUBLE: Final = Struct("<d")
 _THREE_PAIRS: Final = Struct("<3H")
 
 
+def _is_strings(kind: AvroType) -> bool:
+    return isinstance(kind, dict) and kind["type"] == "array" and kind["items"] == "string"
+
+
 def _is_instant(kind: AvroType) -> bool:
     return isinstance(kind, dict) and kind.get("logicalType") == "timestamp-millis"
 
@@ -47,6 +52,32 @@ def _length_at(raw: bytes, at: int) -> tuple[int, int]:
     if not 0 <= value <= len(raw) - after:
         raise UndecodableError(f"the length at byte {at} is {value}, {len(raw) - after} bytes are left")
     return value, after
+
+
+def _strings_at(raw: bytes, at: int) -> tuple[tuple[str, ...], int]:
+    """An array of strings: blocks of a count and its items, up to one of none; a negative count has its bytes behind it."""
+    strings: list[str] = []
+    count, at = varint.decode_long(raw, at)
+    while count:
+        if count < 0:
+            count = -count
+            _, at = _length_at(raw, at)
+        if count > len(raw) - at:
+            raise UndecodableError(f"an array of {count} items, {len(raw) - at} bytes are left")
+        for _ in range(count):
+            length, at = _length_at(raw, at)
+            strings.append(raw[at : at + length].decode())
+            at += length
+        count, at = varint.decode_long(raw, at)
+    return tuple(strings), at
+
+
+def _strings(values: tuple[str, ...]) -> bytes:
+    """The same, in one block; most often there are none."""
+    if not values:
+        return b"\0"
+    encoded = [value.encode() for value in values]
+    return b"".join((varint.LONGS[len(encoded)], *(part for text in encoded for part in (varint.LONGS[len(text)], text)), b"\0"))
 
 
 def _too_wide(value: int) -> bytes:
@@ -85,7 +116,7 @@ def decoder(view: type[Record], tree: Tree) -> Callable[[bytes, int], Any]:
     names: dict[str, Any] = {
         "DOUBLE": _DOUBLE.unpack_from, "PAIRS": _THREE_PAIRS.unpack_from,
         "C": varint.CONTINUED_PAIR, "E": varint.ENDING_PAIR,
-        "int_at": _int_at, "long_at": varint.decode_long, "length_at": _length_at, "refuse": _refuse,
+        "int_at": _int_at, "long_at": varint.decode_long, "length_at": _length_at, "strings_at": _strings_at, "refuse": _refuse,
     }
     source.add(1, "room = len(raw) - 6")  # up to here the six bytes of an instant may begin
     _decode_record(source, names, 1, "record", view, tree)
@@ -169,6 +200,8 @@ def _decode(source: _Source, names: dict[str, Any], depth: int, into: str, kind:
         nested = source.name()
         _decode_record(source, names, depth, nested, VIEWS[kind["name"]], kind)
         source.add(depth, f"{into} = {nested}")
+    elif _is_strings(kind):
+        source.add(depth, "if raw[at]:", f"    {into}, at = strings_at(raw, at)", "else:", f"    {into} = ()", "    at += 1")
     else:
         raise NotImplementedError(f"no decoder for the Avro type {kind!r}")
 
@@ -201,7 +234,7 @@ def section_encoder(tree: Tree, first: str, last: str) -> Callable[..., bytes]:
 
 def _encoding(source: _Source, signature: str, parts: list[str]) -> Callable[..., bytes]:
     names: dict[str, Any] = {
-        "DOUBLE": _DOUBLE.pack, "LONG": varint.LONGS, "too_wide": _too_wide, "FEWEST": varint.INT_MIN, "MOST": varint.INT_MAX,
+        "DOUBLE": _DOUBLE.pack, "LONG": varint.LONGS, "strings": _strings, "too_wide": _too_wide, "FEWEST": varint.INT_MIN, "MOST": varint.INT_MAX,
         "C": varint.CONTINUED, "E": varint.ENDING,
         "FIRST": varint.INSTANT_MIN, "LAST": varint.INSTANT_MAX,
     }
@@ -245,6 +278,8 @@ def _encode(source: _Source, depth: int, value: str, kind: AvroType, parts: list
     elif isinstance(kind, dict) and kind["type"] == "record":
         source.add(depth, f"{name} = {value}")
         _encode_record(source, depth, name, kind, parts)
+    elif _is_strings(kind):
+        parts.append(f"strings({value})")
     else:
         raise NotImplementedError(f"no encoder for the Avro type {kind!r}")
 

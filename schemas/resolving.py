@@ -79,6 +79,8 @@ def _shaped(value: AvroValue, kind: AvroType, view: type | None = None) -> AvroV
             if (written := next((name for name in names if name in value), None)) is not None:
                 known[field["name"]] = _shaped(value[written], field["type"])
         return (view or VIEWS[kind["name"]])(**known)
+    if isinstance(kind, dict) and kind["type"] == "array":
+        return tuple(_shaped(item, kind["items"]) for item in value)
     if kind == "int" and not INT_MIN <= value <= INT_MAX:
         raise UndecodableError(f"{value} does not fit 32 bits")
     if kind == "double":
