@@ -48,7 +48,7 @@ _TABLE: Final[Mapping[str, _Warning]] = MappingProxyType(
         ),
         "quiet_zone": _Warning(
             refusable=True,
-            told=lambda facts: f"the quiet zone is {facts.quiet_zone_modules:g} modules wide, less than {LEAST_QUIET_ZONE:g}; "
+            told=lambda facts: f"the quiet zone is {facts.quiet_zone_modules:g} of {LEAST_QUIET_ZONE:g} modules wide; "
             f"ask for a margin of {LEAST_QUIET_ZONE:g}",
         ),
         "small_modules": _Warning(
