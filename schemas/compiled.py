@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from schemas import varint
 from schemas.errors import UndecodableError
 from schemas.events import Record, Verification
+from schemas.string_arrays import decode_strings, encode_strings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,32 +55,6 @@ def _length_at(raw: bytes, at: int) -> tuple[int, int]:
     return value, after
 
 
-def _strings_at(raw: bytes, at: int) -> tuple[tuple[str, ...], int]:
-    """An array of strings: blocks of a count and its items, up to one of none; a negative count has its bytes behind it."""
-    strings: list[str] = []
-    count, at = varint.decode_long(raw, at)
-    while count:
-        if count < 0:
-            count = -count
-            _, at = _length_at(raw, at)
-        if count > len(raw) - at:
-            raise UndecodableError(f"an array of {count} items, {len(raw) - at} bytes are left")
-        for _ in range(count):
-            length, at = _length_at(raw, at)
-            strings.append(raw[at : at + length].decode())
-            at += length
-        count, at = varint.decode_long(raw, at)
-    return tuple(strings), at
-
-
-def _strings(values: tuple[str, ...]) -> bytes:
-    """The same, in one block; most often there are none."""
-    if not values:
-        return b"\0"
-    encoded = [value.encode() for value in values]
-    return b"".join((varint.LONGS[len(encoded)], *(part for text in encoded for part in (varint.LONGS[len(text)], text)), b"\0"))
-
-
 def _too_wide(value: int) -> bytes:
     raise OverflowError(f"{value} does not fit 32 bits")
 
@@ -116,7 +91,7 @@ def decoder(view: type[Record], tree: Tree) -> Callable[[bytes, int], Any]:
     names: dict[str, Any] = {
         "DOUBLE": _DOUBLE.unpack_from, "PAIRS": _THREE_PAIRS.unpack_from,
         "C": varint.CONTINUED_PAIR, "E": varint.ENDING_PAIR,
-        "int_at": _int_at, "long_at": varint.decode_long, "length_at": _length_at, "strings_at": _strings_at, "refuse": _refuse,
+        "int_at": _int_at, "long_at": varint.decode_long, "length_at": _length_at, "strings_at": decode_strings, "refuse": _refuse,
     }
     source.add(1, "room = len(raw) - 6")  # up to here the six bytes of an instant may begin
     _decode_record(source, names, 1, "record", view, tree)
@@ -196,7 +171,12 @@ def _decode(source: _Source, names: dict[str, Any], depth: int, into: str, kind:
             f"    {into} = a >> 1 | b << 13 | c << 27",
             "    at += 6",
         )
-    elif isinstance(kind, dict) and kind["type"] == "record":
+    else:
+        _decode_complex(source, names, depth, into, kind)
+
+
+def _decode_complex(source: _Source, names: dict[str, Any], depth: int, into: str, kind: AvroType) -> None:
+    if isinstance(kind, dict) and kind["type"] == "record":
         nested = source.name()
         _decode_record(source, names, depth, nested, VIEWS[kind["name"]], kind)
         source.add(depth, f"{into} = {nested}")
@@ -234,7 +214,7 @@ def section_encoder(tree: Tree, first: str, last: str) -> Callable[..., bytes]:
 
 def _encoding(source: _Source, signature: str, parts: list[str]) -> Callable[..., bytes]:
     names: dict[str, Any] = {
-        "DOUBLE": _DOUBLE.pack, "LONG": varint.LONGS, "strings": _strings, "too_wide": _too_wide, "FEWEST": varint.INT_MIN, "MOST": varint.INT_MAX,
+        "DOUBLE": _DOUBLE.pack, "LONG": varint.LONGS, "strings": encode_strings, "too_wide": _too_wide, "FEWEST": varint.INT_MIN, "MOST": varint.INT_MAX,
         "C": varint.CONTINUED, "E": varint.ENDING,
         "FIRST": varint.INSTANT_MIN, "LAST": varint.INSTANT_MAX,
     }

@@ -1,11 +1,11 @@
 """Read a finished symbol back before it is published, and say what may keep others from reading it.
 
-    colours       the two colours as readers see them: contrast, brightness, which is darker
-    read_back     the decoder
-    charset       texts that some readers take for another character set
-    scan_policy   the warnings: when, why, and what to change; and the policy that refuses them
-    damage        how much of a symbol can be lost until it is unreadable, for reports
-    data_region   where a symbol has data (ISO/IEC 18004)
+colours       the two colours as readers see them: contrast, brightness, which is darker
+read_back     the decoder
+charset       texts that some readers take for another character set
+scan_policy   the warnings: when, why, and what to change; and the policy that refuses them
+damage        how much of a symbol can be lost until it is unreadable, for reports
+data_region   where a symbol has data (ISO/IEC 18004)
 """
 
 from __future__ import annotations

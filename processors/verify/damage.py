@@ -51,8 +51,8 @@ class DamageMargin:
 
 def damage_margin(symbol: Symbol, content: bytes) -> DamageMargin:
     """Return what `symbol` can lose until it does not say `content` any more; the same in every process."""
-    region = data_region(symbol.version)
-    positions = np.flatnonzero(region)[_order(symbol.version, np.count_nonzero(region))]
+    positions = np.flatnonzero(data_region(symbol.version))
+    positions = positions[_order(symbol.version, len(positions))]
 
     def without_square(side: int) -> NDArray[np.uint8]:
         first = (symbol.side - side) // 2

@@ -61,7 +61,7 @@ _TABLE: Final[Mapping[str, _Warning]] = MappingProxyType(
         "ambiguous_text": _Warning(
             refusable=False,
             told=lambda _: "readers that try Big5, Shift JIS or ISO/IEC 8859-1 before UTF-8 show another text; "
-            "phones do not, and ASCII is read alike by all",
+            "most phones do not, and ASCII is read alike by all",
         ),
     }
 )
