@@ -71,6 +71,12 @@ def test_it_is_written_as_fastavro_writes_it(warnings: tuple[str, ...]) -> None:
     assert out.getvalue() == value[10:]
 
 
+def test_what_another_schema_wrote_has_it_too_as_a_tuple() -> None:
+    tree = current(RenderCompleted).tree
+
+    assert resolving.decoder(RenderCompleted, tree, tree)(CODEC.encode(ONE), 10) == ONE
+
+
 def test_facts_that_an_older_release_has_written_have_no_warnings() -> None:
     members: dict[str, Any] = {"decoder": "d/1", "contrast_ratio": 21.0, "quiet_zone_modules": 4.0, "module_px": 8.0, "inverted": False}
 
