@@ -10,7 +10,7 @@ from processors.images import png, svg
 from processors.images.layout import lay_out
 from processors.profile import PROFILES
 from processors.symbol import make_symbol
-from processors.verify import check_colours, verify
+from processors.verify import ScanPolicy, check_colours, verify
 
 if TYPE_CHECKING:
     from processors.profile import Profile
@@ -37,14 +37,15 @@ class Rendered:
     renderer: str
 
 
-def render(spec: RenderSpec) -> Rendered:
+def render(spec: RenderSpec, policy: ScanPolicy = ScanPolicy.WARN) -> Rendered:
     """Render a spec: the same bytes on every worker, read back before they are returned.
 
+    policy: whether scan warnings are facts of the artifact, or refuse it.
     Raises RenderRefused, and nothing else: an error that we do not know becomes
     render_failed with its cause.
     """
     try:
-        return _rendered(spec, PROFILES[spec.profile])
+        return _rendered(spec, PROFILES[spec.profile], policy)
     except RenderError:
         raise
     except Exception as error:
@@ -53,7 +54,7 @@ def render(spec: RenderSpec) -> Rendered:
         ) from error
 
 
-def _rendered(spec: RenderSpec, profile: Profile) -> Rendered:
+def _rendered(spec: RenderSpec, profile: Profile, policy: ScanPolicy) -> Rendered:
     if spec.format not in AVAILABLE:
         raise RenderRefused(
             "format_unavailable",
@@ -63,7 +64,7 @@ def _rendered(spec: RenderSpec, profile: Profile) -> Rendered:
     check_colours(spec)
     symbol = make_symbol(spec)
     layout = lay_out(spec, symbol.side, profile.max_side_px)
-    verification = verify(spec, symbol, layout)
+    verification = verify(spec, symbol, layout, policy)
     if spec.format == "png":
         artifact = png.write_png(symbol.modules, layout, spec.dark, spec.light)
         media_type = png.MEDIA_TYPE

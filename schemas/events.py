@@ -11,8 +11,9 @@ failed event and not a publisher's crash.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +25,16 @@ class Verification:
     quiet_zone_modules: float
     module_px: float
     inverted: bool
+    warnings: tuple[str, ...] = ()
+
+    @classmethod
+    def from_members(cls, members: Mapping[str, Any]) -> Verification:
+        """What ``dataclasses.asdict`` gave, after its way through JSON, by this release or an older one.
+
+        Raises:
+            TypeError: a member is missing, or unknown to this release.
+        """
+        return cls(**{**members, "warnings": tuple(members.get("warnings", ()))})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -72,13 +72,8 @@ def _shaped(value: AvroValue, kind: AvroType, view: type | None = None) -> AvroV
     """A value of the writer's as the reader's type holds it; a field that the writer had not takes its default."""
     if isinstance(kind, list):
         return _shaped(value, _branch(value, kind))
-    if isinstance(kind, dict) and kind["type"] == "record":
-        known = {}
-        for field in kind["fields"]:
-            names = (field["name"], *field.get("aliases", ()))
-            if (written := next((name for name in names if name in value), None)) is not None:
-                known[field["name"]] = _shaped(value[written], field["type"])
-        return (view or VIEWS[kind["name"]])(**known)
+    if isinstance(kind, dict) and kind["type"] in ("record", "array"):
+        return _shaped_complex(value, kind, view)
     if kind == "int" and not INT_MIN <= value <= INT_MAX:
         raise UndecodableError(f"{value} does not fit 32 bits")
     if kind == "double":
@@ -88,6 +83,17 @@ def _shaped(value: AvroValue, kind: AvroType, view: type | None = None) -> AvroV
     if kind == "bytes" and isinstance(value, str):
         return value.encode()
     return value
+
+
+def _shaped_complex(value: AvroValue, kind: Tree, view: type | None) -> AvroValue:
+    if kind["type"] == "record":
+        known = {}
+        for field in kind["fields"]:
+            names = (field["name"], *field.get("aliases", ()))
+            if (written := next((name for name in names if name in value), None)) is not None:
+                known[field["name"]] = _shaped(value[written], field["type"])
+        return (view or VIEWS[kind["name"]])(**known)
+    return tuple(_shaped(item, kind["items"]) for item in value)
 
 
 _SAME: Final[dict[str, tuple[type, ...]]] = {

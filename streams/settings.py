@@ -137,6 +137,7 @@ class Settings(BaseSettings):
     # Interpreter, numpy and the largest sound render (10,000 px) take 145 MB of address space: less than 256 MiB is too
     # near to that; a worker should fit beside the default on a machine of 2 GiB.
     render_memory: int = Field(1 << 30, ge=256 << 20, description="most address space of the process that renders")
+    scan_policy: Literal["warn", "refuse"] = Field("warn", description="warn: what may keep a reader from a symbol (inverted, low contrast, a narrow quiet zone, tiny modules) is told in its event; refuse: it fails as unscannable. The same for all workers")
     fault_render_seconds: float = Field(0.0, ge=0, le=3600, description="fault injection: each chosen render sleeps so long first")
     fault_render_crash: Literal["exit", "segfault", "memory", "loop"] | None = Field(None, description="fault injection: how the process of a chosen render dies: exit, segfault, memory or loop")
     fault_render_rate: float = Field(1.0, ge=0, le=1, description="fault injection: which part of the content hashes is chosen, always the same ones")

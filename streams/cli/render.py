@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from processors.errors import RenderError
     from processors.render import Rendered
     from processors.spec import RenderSpec
+    from processors.verify import ScanPolicy
     from schemas.events import RenderRequested
 
 EPILOG = """\b
@@ -22,13 +24,15 @@ Examples:
   qrstream render --type wifi ssid='Blue Door' password='milk;sugar' -o code.png
   qrstream render --request one.jsonl -o code.png
   qrstream render --request many.jsonl -o symbols/               named by content hash
+  qrstream render Hello --dark '#999' --report                   how well it can be read, what it can lose
+  qrstream render --request many.jsonl -o symbols/ --strict      refuse what may keep a reader from it
   qrstream render -- -5                                          text that begins with a dash
 
 \b
 Nothing is sent to Kafka. The bytes are those that the stream makes of the same request.
 
 \b
-Exit codes: 0 all rendered, 1 a request was refused (the code says why), 2 wrong arguments.
+Exit codes: 0 all rendered, 1 a request was refused (the code says why), 2 wrong arguments, 64 a wrong setting.
 """
 
 def render(
@@ -44,6 +48,8 @@ def render(
     margin: Annotated[float | None, typer.Option("--margin", help="Modules of light border, 4 by default.", show_default=False)] = None,
     dark: Annotated[str | None, typer.Option("--dark", metavar="COLOUR", help="#rgb, #rrggbb or transparent.", show_default=False)] = None,
     light: Annotated[str | None, typer.Option("--light", metavar="COLOUR", help="#rgb, #rrggbb or transparent.", show_default=False)] = None,
+    report: Annotated[bool, typer.Option("--report", help="Tell how the symbol was read back, its warnings, and how many modules it can lose.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Refuse a symbol with scan warnings, as QR_SCAN_POLICY=refuse does.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print what was made as one JSON object a request.")] = False,
 ) -> None:
     """Render a symbol here and now, without Kafka.
@@ -64,6 +70,8 @@ def render(
         raise CommandFailed(ExitCode.USAGE, "give TEXT or --request FILE, one of them; `qrstream render --help` has examples")
     if as_json and output == STANDARD:
         raise CommandFailed(ExitCode.USAGE, "--json and -o - both want standard output; leave one out")
+    if report and output == STANDARD:
+        raise CommandFailed(ExitCode.USAGE, "--report and -o - both want standard output; leave one out")
     if request is not None:
         if given:
             raise CommandFailed(ExitCode.USAGE, f"--{next(iter(given)).replace('_', '-')} is for TEXT; with --request it is a member of the request")
@@ -74,11 +82,28 @@ def render(
     else:
         lines = [(1, _request_of(_content(words or [], content_type), given, output))]
     place = _Place(output, len(lines))
+    how = _How(_policy(strict=strict), report=report, as_json=as_json)
     failures = 0
     for number, read in lines:
-        failures += not _render_one(read, place, line=None if request is None else number, as_json=as_json)
+        failures += not _render_one(read, place, how, line=None if request is None else number)
     if failures:
         raise typer.Exit(ExitCode.INCOMPLETE)
+
+
+@dataclass(frozen=True, slots=True)
+class _How:
+    """What is asked of every request: what is done about scan warnings, and what is told."""
+
+    policy: ScanPolicy
+    report: bool
+    as_json: bool
+
+
+def _policy(*, strict: bool) -> ScanPolicy:
+    from processors.verify import ScanPolicy
+    from streams.settings import load_settings
+
+    return ScanPolicy.REFUSE if strict else ScanPolicy(load_settings().scan_policy)
 
 
 class _Place:
@@ -138,7 +163,7 @@ def _request_of(text: str | bytes, given: dict[str, Any], output: Path | None) -
     return RenderRequested(request_id="render", requested_at=time.time_ns() // 1_000_000, content=text, **given)
 
 
-def _render_one(read: RenderRequested | RenderError, place: _Place, *, line: int | None, as_json: bool) -> bool:
+def _render_one(read: RenderRequested | RenderError, place: _Place, how: _How, *, line: int | None) -> bool:
     """Render one request and show it; False when it was refused, which is said."""
     from processors.canonical import content_hash
     from processors.errors import RenderError
@@ -151,13 +176,13 @@ def _render_one(read: RenderRequested | RenderError, place: _Place, *, line: int
             raise read
         spec = validate(read)
         _check_deadline(read)
-        rendered = make(spec)
+        rendered = make(spec, how.policy)
     except RenderError as error:
         say_error(error.code, error.message if line is None else f"line {line}: {error.message}")
         return False
     name = content_hash(spec)
     file = place.write(name, spec.format, rendered.artifact)
-    _tell(spec, name, rendered, file, as_json=as_json)
+    _tell(spec, name, rendered, file, how)
     return True
 
 
@@ -170,20 +195,22 @@ def _check_deadline(request: RenderRequested) -> None:
         raise StreamRefused("deadline_exceeded")
 
 
-def _tell(spec: RenderSpec, name: str, rendered: Rendered, file: Path | None, *, as_json: bool) -> None:
+def _tell(spec: RenderSpec, name: str, rendered: Rendered, file: Path | None, how: _How) -> None:
     from hashlib import sha256
 
     from processors.symbol import make_symbol
     from streams.cli.drawing import print_symbol
     from streams.cli.files import STANDARD
     from streams.cli.output import plain, print_json
+    from streams.cli.render_report import damage_of, report_lines, report_members
     from streams.cli.words import shown_size
 
-    if as_json:
+    if how.as_json:
+        report = report_members(damage_of(spec)) if how.report else {}
         facts = {key: value for key, value in plain(rendered).items() if key != "artifact_base64"}
         print_json({
             "content_hash": name, "file": None if file is None else str(file), "format": spec.format,
-            "size_bytes": len(rendered.artifact), "checksum": sha256(rendered.artifact).hexdigest(), **facts,
+            "size_bytes": len(rendered.artifact), "checksum": sha256(rendered.artifact).hexdigest(), **facts, **report,
         })
         return
     if file == STANDARD:
@@ -194,3 +221,5 @@ def _tell(spec: RenderSpec, name: str, rendered: Rendered, file: Path | None, *,
         print(facts_line)
     else:
         print(f"{file}: {facts_line}")
+    if how.report:
+        print(*report_lines(rendered, damage_of(spec)), sep="\n")

@@ -81,6 +81,8 @@ def _print(stored: StoredResult, output: Path | None, *, as_json: bool) -> None:
         if row.verification is not None:
             facts = row.verification
             print(f"read back     by {facts.decoder}; contrast {facts.contrast_ratio:.1f}:1, quiet zone {facts.quiet_zone_modules:g} modules, {facts.module_px:g} px a module")
+            if facts.warnings:
+                print(f"warnings      {', '.join(facts.warnings)}; docs/scanning.md says what they mean")
         print(f"artifact      {row.media_type}, {shown_size(row.size_bytes)}, SHA-256 {row.checksum}")
         print(f"kept at       {row.result_ref}")
     print(f"made          {instant(row.created_at)}; until {instant(row.expires_at)}")

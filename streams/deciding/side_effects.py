@@ -210,6 +210,6 @@ def rendered_from(facts: bytes, artifact: bytes) -> Rendered | None:
         known = json.loads(facts)
         if known.pop("checksum") != sha256(artifact).hexdigest():
             return None
-        return Rendered(artifact=artifact, **{**known, "verification": Verification(**known["verification"])})
+        return Rendered(artifact=artifact, **{**known, "verification": Verification.from_members(known["verification"])})
     except (ValueError, KeyError, TypeError):
         return None

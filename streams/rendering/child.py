@@ -43,7 +43,7 @@ def main() -> None:
     if setup is None:
         return
     bounded = _bound_memory(setup.header["memory"])
-    render = _render_of(setup.header["faults"])
+    render = _render_of(setup.header["faults"], setup.header["scan_policy"])
     worker.sendall(Frame({"ready": True, "memory_bounded": bounded}).encoded())
     while (frame := read_frame(worker, reader)) is not None:
         # The worker kills a render at its bound, much earlier. This is for a worker that is gone, where no signal says so.
@@ -93,11 +93,14 @@ def _bound_memory(most_bytes: int) -> bool:
     return True
 
 
-def _render_of(faults: dict[str, Any] | None) -> Callable[[RenderSpec, int], Rendered]:
+def _render_of(faults: dict[str, Any] | None, scan_policy: str) -> Callable[[RenderSpec, int], Rendered]:
     from processors.render import render  # noqa: PLC0415  # under the bounds, as all that follows
+    from processors.verify import ScanPolicy  # noqa: PLC0415
+
+    policy = ScanPolicy(scan_policy)
 
     def render_any(spec: RenderSpec, _attempt: int) -> Rendered:
-        return render(spec)
+        return render(spec, policy)
 
     if faults is None:
         return render_any

@@ -47,12 +47,14 @@ class ChildTerms:
         bound: seconds a render may take.
         memory: bytes of address space.
         faults: of `RenderFaults`, as members, or None.
+        scan_policy: of `ScanPolicy`.
     """
 
     command: Sequence[str]
     bound: float
     memory: int
     faults: Mapping[str, Any] | None
+    scan_policy: str
 
 
 class ChildDied(Exception):
@@ -97,7 +99,8 @@ class ChildProcess:
         self._socket = ours
         self.pid = self._process.pid
         alarm = terms.bound * 2 + 1
-        setup = Frame({"memory": terms.memory, "faults": None if terms.faults is None else dict(terms.faults), "alarm": alarm})
+        faults = None if terms.faults is None else dict(terms.faults)
+        setup = Frame({"memory": terms.memory, "faults": faults, "scan_policy": terms.scan_policy, "alarm": alarm})
         ready = self._introduced(setup)
         self.memory_bounded = ready.header.get("memory_bounded") is True
 

@@ -4,7 +4,7 @@ A frame is two big-endian uint32 (length of the header, length of the payload), 
 (a content or an artifact, as it is). JSON and not pickle: a record that kills the child may as well have corrupted
 it, and what such a process sends must be read as data and never run. It costs some 20 µs a render where the render
 takes milliseconds. Python's JSON gives back the same int, float and str (repr round trip), so a Rendered that crossed
-equals one that did not.
+equals one that did not; the one array among its facts is made a tuple again.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def answer_of(frame: Frame, number: int) -> Rendered | RenderError:
             raise FrameCorrupt(f"an answer to {header['number']!r} instead of {number}")
         if "code" in header:
             return _error(header["code"], header["message"], header["cause"])
-        verification = Verification(**dict(zip(_VERIFICATION_FIELDS, header["verification"], strict=True)))
+        verification = Verification.from_members(dict(zip(_VERIFICATION_FIELDS, header["verification"], strict=True)))
         facts = dict(zip(_RENDERED_FIELDS, header["rendered"], strict=True))
         return Rendered(artifact=frame.payload, verification=verification, **facts)
     except (KeyError, TypeError, ValueError) as exc:

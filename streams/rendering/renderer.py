@@ -58,6 +58,7 @@ class Renderer:
             log.warning("fault_injection", **asdict(faults))
         self._bound = settings.render_bound
         self._memory = settings.render_memory
+        self._scan_policy = settings.scan_policy
         self._faults = None if faults is None else asdict(faults)
         self._turn = threading.Lock()
         self._child: ChildProcess | None = None
@@ -129,7 +130,7 @@ class Renderer:
         return self._child
 
     def _started(self) -> ChildProcess:
-        terms = ChildTerms(self.command, self._bound, self._memory, self._faults)
+        terms = ChildTerms(self.command, self._bound, self._memory, self._faults, self._scan_policy)
         reason = ""
         for _ in range(_MOST_STARTS):
             try:

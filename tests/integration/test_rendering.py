@@ -37,6 +37,17 @@ def test_a_render_in_the_child_equals_one_in_this_process(new_renderer: NewRende
     assert renderer.render_all(specs) == [render(spec) for spec in specs]
 
 
+def test_the_child_refuses_scan_warnings_if_its_worker_does(new_renderer: NewRenderer) -> None:
+    specs = [spec_of("A1", margin=0), spec_of("A1")]
+    warned, sound = new_renderer().render_all(specs)
+    refused, sound_too = new_renderer(scan_policy="refuse").render_all(specs)
+    assert isinstance(warned, Rendered)
+    assert warned.verification.warnings == ("quiet_zone",)
+    assert isinstance(refused, RenderError)
+    assert (refused.code, refused.message) == ("unscannable", "quiet_zone: the quiet zone is 0 of 4 modules wide; ask for a margin of 4")
+    assert sound_too == sound == render(specs[1])
+
+
 def test_an_error_of_the_child_is_the_error_of_this_process(renderer: Renderer) -> None:
     specs = [
         spec_of("A1", format="pdf"), spec_of("7" * 7090), spec_of("A1", dark="#ffffff"), spec_of("A1", dark="#fffffe"), spec_of("A1", size=3, scale=None),

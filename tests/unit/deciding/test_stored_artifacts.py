@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from processors.artifact_keys import artifact_path
 from processors.canonical import identify
+from processors.render import Rendered
+from schemas.events import Verification
 from streams.artifacts.errors import StoreUnavailable
+from streams.deciding.side_effects import facts_of, rendered_from
 from tests.unit.deciding.partition import BEGIN_MS, Partition
 
 
@@ -98,6 +103,15 @@ def test_an_artifact_put_by_an_attempt_that_was_not_committed_is_adopted(partiti
     row = partition.result()
     assert row is not None
     assert (row.mask, row.version, row.verification) == (partition.decider.stored_result(committed[partition.keys(b"result/")[0]]).row.mask, 1, row.verification)
+
+
+def test_facts_beside_an_artifact_come_back_equal_and_those_of_an_older_release_without_warnings() -> None:
+    facts = Verification(decoder="d/1", contrast_ratio=21.0, quiet_zone_modules=0.0, module_px=8, inverted=False, warnings=("quiet_zone",))
+    made = Rendered(b"bytes", "image/png", 1, "m", 0, facts, "segno/1.6.6")
+    assert rendered_from(facts_of(made), b"bytes") == made
+    older = json.loads(facts_of(made))
+    del older["verification"]["warnings"]
+    assert rendered_from(json.dumps(older).encode(), b"bytes") == replace(made, verification=replace(facts, warnings=()))
 
 
 def test_an_expired_row_is_no_reason_to_serve_its_object(partition_with_folder: Partition) -> None:

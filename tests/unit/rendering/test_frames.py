@@ -22,7 +22,7 @@ from streams.rendering.frames import (
     spec_of,
 )
 
-VERIFIED = Verification(decoder="zxing-cpp/3", contrast_ratio=21.0, quiet_zone_modules=4.0, module_px=8, inverted=False)
+VERIFIED = Verification(decoder="zxing-cpp/3", contrast_ratio=21.0, quiet_zone_modules=4.0, module_px=8, inverted=True, warnings=("inverted", "ambiguous_text"))
 RENDERED = Rendered(b"\x89PNG", "image/png", 7, "q", 3, VERIFIED, "segno/1.6.6")
 numbers = st.one_of(st.none(), st.integers(1, 10**6), st.floats(0.01, 1e6))
 specs = st.builds(

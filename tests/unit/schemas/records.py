@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any, get_type_hints
+from typing import Any, get_origin, get_type_hints
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -30,8 +30,9 @@ NOW = 1_764_400_000_123
 HASH = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 
 VERIFICATION = Verification(
-    decoder="zxing-cpp/2.3.0", contrast_ratio=21.0, quiet_zone_modules=4.0, module_px=8.0, inverted=False
-)
+    decoder="zxing-cpp/2.3.0", contrast_ratio=21.0, quiet_zone_modules=4.0, module_px=8.0, inverted=True,
+    warnings=("inverted", "ambiguous_text"),
+)  # fmt: skip
 EXAMPLES: tuple[Record, ...] = (
     RenderRequested(request_id="order-17", content="https://example.com/?a=ü", scale=8.0, requested_at=NOW),
     RenderCompleted(
@@ -73,6 +74,8 @@ _BASE: dict[Any, st.SearchStrategy[Any]] = {
 
 
 def _values(name: str, kind: Any) -> st.SearchStrategy[Any]:
+    if get_origin(kind) is tuple:
+        return st.lists(_BASE[str], max_size=70).map(tuple)
     if kind is Verification:
         return instances(Verification)
     if kind is int:

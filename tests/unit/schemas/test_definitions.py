@@ -44,6 +44,9 @@ def python_types(kind: Any) -> set[type]:
     if isinstance(kind, list):
         return set().union(*(python_types(branch) for branch in kind))
     if isinstance(kind, dict):
+        if kind["type"] == "array":
+            (item,) = python_types(kind["items"])
+            return {tuple[item, ...]}  # type: ignore[valid-type]  # made from the schema
         return {Verification} if kind["type"] == "record" else python_types(kind["type"])
     return {_PYTHON[kind]}
 
@@ -56,6 +59,7 @@ def typed_view_matches(view: Any, tree: dict[str, Any]) -> None:
         held = set(typing.get_args(hint)) if isinstance(hint, types.UnionType) else {hint}
         assert held == python_types(field["type"]), declared.name
         default = field.get("default", MISSING)
+        default = tuple(default) if isinstance(default, list) else default
         assert declared.default == default, declared.name
         assert type(declared.default) is type(default), declared.name
 

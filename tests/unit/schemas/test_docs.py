@@ -19,6 +19,8 @@ def shown_type(kind: Any) -> str:
     if isinstance(kind, list):
         return " or ".join(shown_type(branch) for branch in kind)
     if isinstance(kind, dict):
+        if kind["type"] == "array":
+            return f"array of {shown_type(kind['items'])}"
         return str(kind.get("logicalType", kind.get("name")))
     return str(kind)
 
@@ -27,6 +29,8 @@ def shown_default(field: dict[str, Any]) -> str:
     if "default" not in field:
         return ""
     default = field["default"]
+    if isinstance(default, list):
+        return str(default)
     return {None: "null", True: "true", "": '""'}.get(default, f"`{default}`" if isinstance(default, str) else str(default))
 
 
