@@ -1,7 +1,7 @@
 """Profiles: a name that fixes an artifact's matrix and file bytes, and the defaults of a request.
 
 The profile's name is hashed into the content hash, the renderer's version is not: changed
-bytes are a new profile. `qr-0` is unstable; its bytes may change until `qr-1` is frozen.
+bytes are a new profile. `qr-1` is frozen: its golden vectors (processors/vectors) are never edited.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-import segno
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 DefaultValue = str | bool | int | None
+
+RENDERER: Final = "qrstream/1"
+"""Name and version of what makes symbols and files; recorded in events, in no hash."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,29 +41,34 @@ class Profile:
         return int(self.defaults["scale"] or 0)
 
 
-# The defaults are part of the content hash: a test pins the table, a new value is a new profile.
-_QR_0: Final = Profile(
-    name="qr-0",
-    renderer=f"segno/{segno.__version__}",
-    defaults=MappingProxyType(
-        {
-            "format": "png",
-            "error_correction": "m",
-            "boost": True,
-            "scale": 8,
-            "size": None,
-            "margin": 4,
-            "dark": "#000000",
-            "light": "#ffffff",
-            "profile": "qr-0",
-        }
-    ),
-    # 10,000 px is 85 cm at 300 dpi; a PNG of that side unpacks to 12.5 MB. Higher costs a
-    # worker more memory than its batch may have; print beyond it takes SVG.
-    max_side_px=10_000,
-    # What a changelog row may hold: the artifact is one, and travels inline in each event.
-    max_artifact_bytes=256 * 1024,
+_DEFAULTS: Final = MappingProxyType(
+    {
+        "format": "png",
+        "error_correction": "m",
+        "boost": True,
+        "scale": 8,
+        "size": None,
+        "margin": 4,
+        "dark": "#000000",
+        "light": "#ffffff",
+    }
 )
+# 10,000 px is 85 cm at 300 dpi; a PNG of that side unpacks to 12.5 MB. Higher costs a worker more memory than its
+# batch may have; print beyond it takes SVG.
+_MAX_SIDE_PX: Final = 10_000
+# What a changelog row may hold: the artifact is one, and travels inline in each event.
+_MAX_ARTIFACT_BYTES: Final = 256 * 1024
 
-PROFILES: Final[Mapping[str, Profile]] = MappingProxyType({_QR_0.name: _QR_0})
-DEFAULT_PROFILE: Final = _QR_0
+
+def _profile(name: str) -> Profile:
+    return Profile(name, RENDERER, MappingProxyType({**_DEFAULTS, "profile": name}), _MAX_SIDE_PX, _MAX_ARTIFACT_BYTES)
+
+
+# The defaults are part of the content hash: a test pins the table, a new value is a new profile.
+_CURRENT: Final = _profile("qr-1")
+# Made before qr-1 was frozen, and not frozen itself: served for publishers that still name it, with qr-1's bytes.
+_PREVIOUS: Final = _profile("qr-0")
+
+PROFILES: Final[Mapping[str, Profile]] = MappingProxyType({profile.name: profile for profile in (_CURRENT, _PREVIOUS)})
+"""What a worker serves: the current profile, and the one before it for as long as publishers may name it."""
+DEFAULT_PROFILE: Final = _CURRENT

@@ -39,7 +39,7 @@ class Verification:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderRequested:
-    """One request for one QR symbol; what is left out takes the default of profile ``qr-0``."""
+    """One request for one QR symbol; what is left out takes the default of profile ``qr-1``."""
 
     request_id: str
     tenant: str = "default"
@@ -53,7 +53,7 @@ class RenderRequested:
     margin: float = 4.0
     dark: str | None = "#000000"
     light: str | None = "#ffffff"
-    profile: str = "qr-0"
+    profile: str = "qr-1"
     deliver: str = "inline"
     deadline: int | None = None
     requested_at: int
@@ -191,7 +191,7 @@ class RenderSubmitted:
     margin: float = 4.0
     dark: str | None = "#000000"
     light: str | None = "#ffffff"
-    profile: str = "qr-0"
+    profile: str = "qr-1"
     deliver: str = "inline"
     deadline: int | None = None
     requested_at: int | None = None

@@ -9,7 +9,7 @@ import typer
 EPILOG = """\b
 Examples:
   qrstream invalidate 4a5f…(64 hex digits)
-  qrstream invalidate --profile qr-0
+  qrstream invalidate --profile qr-1
 
 \b
 The owners of the partitions do it, in the order of the requests: what was published before is still

@@ -22,7 +22,7 @@ def version(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON
 
     versions = {
         "qrstream": of("qrstream"),
-        "profile": "qr-0",
+        "profile": "qr-1",
         "python": platform.python_version(),
         **{package: of(package) for package in ("faust-streaming", "confluent-kafka", "segno", "rocksdict", "zxing-cpp", "cramjam")},
     }

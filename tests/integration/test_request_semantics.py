@@ -66,7 +66,7 @@ def test_an_invalidated_hash_and_an_invalidated_profile_are_rendered_anew(stream
     assert shell.run("invalidate", content_hash(fields[0])).returncode == 0
     stream.publisher.publish_requests([{**one, "request_id": f"second-{number}"} for number, one in enumerate(fields)])
     stream.wait_all(worker)
-    assert shell.run("invalidate", "--profile", "qr-0").returncode == 0
+    assert shell.run("invalidate", "--profile", "qr-1").returncode == 0
     stream.publisher.publish_requests([{**one, "request_id": f"third-{number}"} for number, one in enumerate(fields)])
     stream.wait_all(worker)
     verdict = stream.exactly_once(renders=8 + 1 + 8)

@@ -17,7 +17,7 @@ def checksum_of(content: bytes) -> str:
 
 def key_of(name: str) -> str:
     """The key of an artifact whose content hash is made of this name."""
-    return artifact_path("qr-0", checksum_of(name.encode()), "png", None)
+    return artifact_path("qr-1", checksum_of(name.encode()), "png", None)
 
 
 CHECKSUM = checksum_of(CONTENT)

@@ -23,7 +23,7 @@ def request(content: str | bytes, request_id: str, **options: Any) -> dict[str, 
     return {
         "request_id": request_id, "tenant": "default", "idempotency_key": None, "content": content, "format": "png",
         "error_correction": "m", "boost": True, "scale": None, "size": None, "margin": 4.0, "dark": "#000000",
-        "light": "#ffffff", "profile": "qr-0", "deliver": "inline", "deadline": None,
+        "light": "#ffffff", "profile": "qr-1", "deliver": "inline", "deadline": None,
         "requested_at": time.time_ns() // 1_000_000, **options,
     }
 

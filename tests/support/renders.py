@@ -10,7 +10,7 @@ from streams.rendering.renderer import Result
 def spec_of(content: str | bytes, **fields: object) -> RenderSpec:
     given: dict[str, object] = {
         "format": "png", "error_correction": "m", "boost": True, "scale": 2, "size": None, "margin": 4,
-        "dark": "#000000", "light": "#ffffff", "profile": "qr-0", **fields,
+        "dark": "#000000", "light": "#ffffff", "profile": "qr-1", **fields,
     }
     return RenderSpec(content.encode() if isinstance(content, str) else content, **given)  # type: ignore[arg-type]
 

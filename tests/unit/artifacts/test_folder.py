@@ -66,7 +66,7 @@ def damage(file: Path) -> None:
 def test_what_was_put_is_a_file_under_its_reference(either: ArtifactStore, folder: Path) -> None:
     reference = either.put(KEY, CONTENT, CHECKSUM)
     assert reference == (folder / KEY).as_uri()
-    assert "the%20store%20100%25/qr-0/" in reference
+    assert "the%20store%20100%25/qr-1/" in reference
     assert either.key_of(reference) == KEY
     assert either.key_of("s3://bucket/" + KEY) is None
     assert (folder / KEY).read_bytes() == CONTENT

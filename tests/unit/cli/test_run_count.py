@@ -24,7 +24,7 @@ def published(request_id: str, key: str = KEY) -> Published:
 def completed(request_id: str, source: str = "rendered", mark: str = MARK) -> RenderCompleted:
     return RenderCompleted(
         event_id="e", request_id=request_id + mark, tenant="default", generation=0, content_hash=KEY, source=source, format="png",
-        media_type="image/png", checksum="", size_bytes=0, result_ref="", renderer="", profile="qr-0", version=1, error_correction="m", mask=0,
+        media_type="image/png", checksum="", size_bytes=0, result_ref="", renderer="", profile="qr-1", version=1, error_correction="m", mask=0,
         verification=Verification(decoder="", contrast_ratio=21, quiet_zone_modules=4, module_px=8, inverted=False),
         attempts=1, requested_at=0, completed_at=0, expires_at=0,
     )

@@ -86,7 +86,7 @@ def test_an_invalidated_hash_is_rendered_anew_and_others_are_not(partition: Part
 
 def test_an_invalidated_profile_is_rendered_anew_as_far_as_it_was_there(partition: Partition) -> None:
     partition.send(partition.request("a"), partition.request("b", "y"))
-    partition.deliver((None, b"", ((CONTROL, INVALIDATE), (PROFILE, b"qr-0"))))
+    partition.deliver((None, b"", ((CONTROL, INVALIDATE), (PROFILE, b"qr-1"))))
     partition.now_ms += 1
     partition.send(partition.request("c"), partition.request("d"))
     partition.send(partition.request("e", "y"))

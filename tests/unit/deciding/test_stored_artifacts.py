@@ -18,7 +18,7 @@ from tests.unit.deciding.partition import BEGIN_MS, Partition
 
 
 def file_of(partition: Partition, folder: Path) -> Path:
-    return folder / artifact_path("qr-0", identify(partition.request(""))[1], "png", None)
+    return folder / artifact_path("qr-1", identify(partition.request(""))[1], "png", None)
 
 
 def refuse_puts(partition: Partition, monkeypatch: pytest.MonkeyPatch, times: int) -> None:
@@ -129,7 +129,7 @@ def test_tenants_kept_apart_have_paths_and_results_of_their_own(tmp_path: Path, 
         request = partition.request("r", tenant=tenant)
         name = identify(request, tenants_apart=True)[1]
         partition.deliver((name.encode(), partition.decider.codec.encode(request), ()))
-        assert (tmp_path / artifact_path("qr-0", name, "png", tenant)).is_file()
+        assert (tmp_path / artifact_path("qr-1", name, "png", tenant)).is_file()
     assert partition.outcomes() == [("r", "rendered"), ("r", "rendered")]
 
 

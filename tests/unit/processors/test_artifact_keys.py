@@ -14,7 +14,7 @@ UNRESERVED = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-._~")
 
 
 def test_a_key_begins_with_the_profile_and_ends_with_hash_and_format() -> None:
-    assert artifact_path("qr-0", HASH, "png", None) == f"qr-0/ab/{HASH}.png"
+    assert artifact_path("qr-1", HASH, "png", None) == f"qr-1/ab/{HASH}.png"
 
 
 def test_a_tenant_has_a_folder_below_the_profile() -> None:
@@ -43,16 +43,16 @@ def test_a_tenants_folder_is_spelt_so_for_ever(tenant: str, folder: str) -> None
     assert tenant_folder(tenant) == folder
 
 
-@given(TENANTS, TENANTS, HASHES, HASHES, st.sampled_from(["qr-0", "t", "qr-1"]), st.sampled_from(["png", "svg"]))
+@given(TENANTS, TENANTS, HASHES, HASHES, st.sampled_from(["qr-1", "t", "qr-1"]), st.sampled_from(["png", "svg"]))
 def test_different_artifacts_have_different_keys(one: str | None, other: str | None, first: str, second: str, profile: str, file_format: str) -> None:
-    left, right = ("qr-0", first, "png", one), (profile, second, file_format, other)
+    left, right = ("qr-1", first, "png", one), (profile, second, file_format, other)
     assert (artifact_path(*left) == artifact_path(*right)) == (left == right)
 
 
 @given(TENANTS, HASHES)
 def test_a_key_stays_below_its_profile_and_reads_the_same_in_a_uri(tenant: str | None, content_hash: str) -> None:
-    parts = artifact_path("qr-0", content_hash, "png", tenant).split("/")
-    assert parts[0] == "qr-0"
+    parts = artifact_path("qr-1", content_hash, "png", tenant).split("/")
+    assert parts[0] == "qr-1"
     assert len(parts) == (3 if tenant is None else 5)
     for part in parts:
         assert part
@@ -63,7 +63,7 @@ def test_a_key_stays_below_its_profile_and_reads_the_same_in_a_uri(tenant: str |
 
 @pytest.mark.parametrize(
     ("profile", "content_hash", "file_format"),
-    [("..", HASH, "png"), ("qr/0", HASH, "png"), ("", HASH, "png"), ("qr-0", HASH[:-1], "png"), ("qr-0", HASH.upper(), "png"), ("qr-0", HASH, "../png"), ("qr-0", "\u0660" * 64, "png")],
+    [("..", HASH, "png"), ("qr/0", HASH, "png"), ("", HASH, "png"), ("qr-1", HASH[:-1], "png"), ("qr-1", HASH.upper(), "png"), ("qr-1", HASH, "../png"), ("qr-1", "\u0660" * 64, "png")],
 )
 def test_what_is_no_name_of_ours_is_refused(profile: str, content_hash: str, file_format: str) -> None:
     with pytest.raises(ValueError, match=r"no name|64 lower-case"):

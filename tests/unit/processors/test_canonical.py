@@ -19,7 +19,10 @@ from schemas.events import RenderRequested
 from tests.unit.processors.conftest import HashOf, MakeRequest
 
 # The frozen table: change a default and every hash in the world changes. Make a new profile instead.
-FROZEN_DEFAULTS = {"qr-0": "4efe2d319e1350a4050ce8a30931f8acbf771f7f4f437a891a9d92be5c2d0fc2"}
+FROZEN_DEFAULTS = {
+    "qr-1": "ec0bdfbd0eb8ea2fff5cd24c2c88f4f5560b479508841878877bc503a5d50cbb",
+    "qr-0": "4efe2d319e1350a4050ce8a30931f8acbf771f7f4f437a891a9d92be5c2d0fc2",
+}
 
 OTHER_VALUES: dict[str, list[object]] = {
     "request_id": ["r-2"],
@@ -34,7 +37,7 @@ OTHER_VALUES: dict[str, list[object]] = {
     "margin": [0.0, 5.0],
     "dark": ["#000001", None],
     "light": ["#fffffe", None],
-    "profile": [],
+    "profile": ["qr-0"],
     "deliver": ["reference"],
     "deadline": [4_102_444_800_000],
     "requested_at": [1],
@@ -61,7 +64,7 @@ BASE = '{"content": "Grüße 8/8", "format": "png", "scale": 8}'
         '{"content": "Grüße 8/8", "dark": "#000", "light": "#FFF"}',
         '{"content": "Grüße 8/8", "dark": "#000000", "light": "#fFfFfF"}',
         '{"content": "Grüße 8/8"}',
-        '{"content": "Grüße 8/8", "scale": null, "size": null, "margin": 4, "boost": true, "profile": "qr-0"}',
+        '{"content": "Grüße 8/8", "scale": null, "size": null, "margin": 4, "boost": true, "profile": "qr-1"}',
     ],
 )
 def test_the_same_request_in_other_words_has_the_same_hash(line: str) -> None:
@@ -128,11 +131,11 @@ def test_a_field_changes_the_hash_exactly_when_declared_so(request_of: MakeReque
     assert len(set(hashes)) == (len(hashes) if declared[field] else 1)
 
 
-def test_another_profile_would_be_another_hash(request_of: MakeRequest) -> None:
+def test_the_current_profile_and_the_one_before_it_are_served(request_of: MakeRequest) -> None:
     form = json.loads(canonical_bytes(validate(request_of())))
 
-    assert form["profile"] == "qr-0"
-    assert list(PROFILES) == ["qr-0"]
+    assert form["profile"] == DEFAULT_PROFILE.name == "qr-1"
+    assert list(PROFILES) == ["qr-1", "qr-0"]
 
 
 @pytest.mark.parametrize("name", PROFILES)

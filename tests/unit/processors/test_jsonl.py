@@ -21,7 +21,7 @@ def test_what_a_line_leaves_out_takes_the_defaults() -> None:
 def test_a_line_can_say_everything() -> None:
     line = """{"request_id": "r", "tenant": "t", "idempotency_key": "k", "content": "x", "format": "SVG",
         "error_correction": "q", "boost": false, "scale": null, "size": 200, "margin": 2, "dark": null,
-        "light": "#FFF", "profile": "qr-0", "deliver": "reference", "deadline": "2030-01-01T00:00:00.5+01:00",
+        "light": "#FFF", "profile": "qr-1", "deliver": "reference", "deadline": "2030-01-01T00:00:00.5+01:00",
         "requested_at": 12, "note": "why", "expect": "nothing"}"""
 
     assert parsed(line) == RenderRequested(
@@ -37,7 +37,7 @@ def test_a_line_can_say_everything() -> None:
         margin=2.0,
         dark=None,
         light="#FFF",
-        profile="qr-0",
+        profile="qr-1",
         deliver="reference",
         deadline=1_893_452_400_500,
         requested_at=12,

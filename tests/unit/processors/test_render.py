@@ -41,7 +41,7 @@ def test_a_format_that_the_profile_does_not_make_is_refused(spec_of: MakeSpec, f
     refusal = refusal_of(spec_of, format=format_)
 
     assert refusal.code == "format_unavailable"
-    assert refusal.message == f"profile qr-0 does not make {format_} yet; ask for png or svg"
+    assert refusal.message == f"profile qr-1 does not make {format_} yet; ask for png or svg"
 
 
 @pytest.mark.parametrize("format_", ["png", "svg"])

@@ -18,7 +18,7 @@ def test_a_request_with_defaults_becomes_the_profiles_spec(request_of: MakeReque
         margin=4,
         dark="#000000",
         light="#ffffff",
-        profile="qr-0",
+        profile="qr-1",
     )
 
 
@@ -41,8 +41,8 @@ def test_svg_takes_a_scale_that_is_not_whole(request_of: MakeRequest) -> None:
         ({"format": "bmp3"}, "invalid_option", "format must be one of png, svg, pdf, eps, txt, not 'bmp3'"),
         ({"format": "png "}, "invalid_option", "format must be"),
         ({"error_correction": "x"}, "invalid_option", "error_correction must be one of l, m, q, h"),
-        ({"profile": "qr-99"}, "invalid_option", "profile must be one of qr-0"),
-        ({"profile": "QR-0"}, "invalid_option", "profile must be one of qr-0"),
+        ({"profile": "qr-99"}, "invalid_option", "profile must be one of qr-1, qr-0"),
+        ({"profile": "QR-0"}, "invalid_option", "profile must be one of qr-1, qr-0"),
         ({"deliver": "by mail"}, "invalid_option", "deliver must be one of inline, reference"),
         ({"scale": 8.0, "size": 200.0}, "invalid_option", "scale and size exclude each other"),
         ({"scale": 1.5}, "invalid_option", "scale must be a whole number of pixels for png, not 1.5"),

@@ -8,7 +8,7 @@ from processors.errors import RenderRefused
 from processors.spec import RenderSpec
 from streams.rendering.renderer import _Work
 
-SPECS = [RenderSpec(b"%d" % number, "png", "m", True, 8, None, 4, "#000000", "#ffffff", "qr-0") for number in range(4)]  # a spec's field
+SPECS = [RenderSpec(b"%d" % number, "png", "m", True, 8, None, 4, "#000000", "#ffffff", "qr-1") for number in range(4)]  # a spec's field
 RESULT = RenderRefused("unscannable")
 
 

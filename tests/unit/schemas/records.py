@@ -37,8 +37,8 @@ EXAMPLES: tuple[Record, ...] = (
     RenderRequested(request_id="order-17", content="https://example.com/?a=ü", scale=8.0, requested_at=NOW),
     RenderCompleted(
         event_id="e-1", request_id="order-17", tenant="default", generation=0, content_hash=HASH, source="rendered",
-        format="png", media_type="image/png", checksum=HASH, size_bytes=500, result_ref=f"file:///qr-0/{HASH}.png",
-        artifact=bytes(range(250)) * 2, renderer="segno/1.6.6", profile="qr-0", version=3, error_correction="m", mask=7,
+        format="png", media_type="image/png", checksum=HASH, size_bytes=500, result_ref=f"file:///qr-1/{HASH}.png",
+        artifact=bytes(range(250)) * 2, renderer="segno/1.6.6", profile="qr-1", version=3, error_correction="m", mask=7,
         verification=VERIFICATION, attempts=1, requested_at=NOW, completed_at=NOW + 5, expires_at=NOW + 86_400_000,
     ),
     RenderFailed(
@@ -46,8 +46,8 @@ EXAMPLES: tuple[Record, ...] = (
         error_class="permanent", message="the content is empty", attempts=1, requested_at=NOW, failed_at=NOW + 4,
     ),
     ResultRow(
-        status="ready", attempts=1, checksum=HASH, result_ref=f"file:///qr-0/{HASH}.png", media_type="image/png",
-        size_bytes=500, format="png", renderer="segno/1.6.6", profile="qr-0", version=3, error_correction="m", mask=7,
+        status="ready", attempts=1, checksum=HASH, result_ref=f"file:///qr-1/{HASH}.png", media_type="image/png",
+        size_bytes=500, format="png", renderer="segno/1.6.6", profile="qr-1", version=3, error_correction="m", mask=7,
         verification=VERIFICATION, created_at=NOW, updated_at=NOW, fresh_until=NOW + 1, stale_until=NOW + 2,
         expires_at=NOW + 3,
     ),

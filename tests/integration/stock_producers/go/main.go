@@ -27,7 +27,7 @@ func avroFields(s submission) map[string]any {
 		"tenant": s.Tenant, "idempotency_key": s.IdempotencyKey, "content": map[string]any{"string": s.Content},
 		"format": "png", "error_correction": "m", "boost": true, "scale": nil, "size": nil, "margin": 4.0,
 		"dark": map[string]any{"string": "#000000"}, "light": map[string]any{"string": "#ffffff"},
-		"profile": "qr-0", "deliver": "inline", "deadline": nil, "requested_at": nil,
+		"profile": "qr-1", "deliver": "inline", "deadline": nil, "requested_at": nil,
 	}
 }
 
