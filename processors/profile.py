@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-import segno
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -40,10 +38,13 @@ class Profile:
         return int(self.defaults["scale"] or 0)
 
 
+# That of the package: the symbols come from processors/symbol.
+_RENDERER: Final = "qrstream/0.1.0"
+
 # The defaults are part of the content hash: a test pins the table, a new value is a new profile.
 _QR_0: Final = Profile(
     name="qr-0",
-    renderer=f"segno/{segno.__version__}",
+    renderer=_RENDERER,
     defaults=MappingProxyType(
         {
             "format": "png",
