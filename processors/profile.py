@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 DefaultValue = str | bool | int | None
 
-RENDERER: Final = "qrstream/1"
-"""Name and version of what makes symbols and files; recorded in events, in no hash."""
+RENDERER: Final = "qrstream/0.1.0"
+"""Name and version of what makes symbols and files, the package's own; recorded in events, in no hash."""
 
 
 @dataclass(frozen=True, slots=True)

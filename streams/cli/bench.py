@@ -1,4 +1,4 @@
-"""``qrstream bench pipeline``: the figures of the stream on this machine."""
+"""``qrstream bench``: the figures of the stream, and of the renderer alone, on this machine."""
 
 from __future__ import annotations
 
@@ -68,3 +68,34 @@ def pipeline(
                     print(f"{name:<16} {key:<26} {value:>14,}{f'   aim {aim}' if aim else ''}", flush=True)
     if as_json:
         print_json(results)
+
+
+RENDER_EPILOG = """\b
+Examples:
+  qrstream bench render
+  qrstream bench render --json
+
+\b
+A ratio is how many times longer segno takes for a symbol of that version (3, 10, 40) and its file at
+scale 8. CPU time, contents that never repeat, segno and ours by turns. No broker is needed.
+
+\b
+Exit codes: 0 measured.
+"""
+
+
+@app.command("render", epilog=RENDER_EPILOG)
+def render(
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    scale: Annotated[float, typer.Option("--scale", metavar="PART", min=0.001, max=1.0, help="Part of the turns: 0.1 for a tenth.")] = 1.0,
+) -> None:
+    """Measure how fast a symbol and its file are made, beside segno."""
+    from streams.bench.render import AIMS, measure
+    from streams.cli.output import print_json
+
+    figures = {name: round(value, 3) for name, value in measure(scale).items()}
+    if as_json:
+        print_json(figures)
+        return
+    for name, value in figures.items():
+        print(f"{name:<18} {value:>12,}   aim {AIMS[name]}")

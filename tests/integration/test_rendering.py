@@ -10,9 +10,9 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-import segno
 from structlog.testing import capture_logs
 
+from processors import render as rendering
 from processors.canonical import content_hash
 from processors.errors import RenderError
 from processors.render import Rendered, render
@@ -65,7 +65,7 @@ def test_an_error_of_the_child_is_the_error_of_this_process(renderer: Renderer) 
 def test_what_the_renderer_does_not_know_is_render_failed_with_its_cause(renderer: Renderer, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = spec_of("DIE:UNKNOWN")
     [there] = renderer.render_all([spec])
-    monkeypatch.setattr(segno, "make", lambda *_args, **_kwargs: deadly_render_child.unknown())
+    monkeypatch.setattr(rendering, "make_symbol", lambda _spec: deadly_render_child.unknown())
     with pytest.raises(RenderError) as here:
         render(spec)
     assert isinstance(there, RenderError)
@@ -73,7 +73,7 @@ def test_what_the_renderer_does_not_know_is_render_failed_with_its_cause(rendere
     assert there.code == "render_failed"
     assert isinstance(there.__cause__, CauseInChild)
     assert "ArithmeticError: no such number" in str(there.__cause__)
-    assert "segno.make(" in str(there.__cause__)
+    assert "make_symbol(spec)" in str(there.__cause__)
 
 
 def test_what_kills_its_child_three_times_has_crashed_and_the_others_are_rendered(renderer: Renderer, tmp_path: Path) -> None:

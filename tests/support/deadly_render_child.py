@@ -16,7 +16,11 @@ from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from processors.spec import RenderSpec
+    from processors.symbol import Symbol
 
 _leaked: list[bytes] = []
 
@@ -80,23 +84,24 @@ WAYS: dict[str, Callable[[], None]] = {
 def main(folder: Path, options: list[str]) -> None:
     """Wrap the encoder, then serve as the product's child does."""
     child: Any = importlib.import_module("streams.rendering.child")
-    segno: Any = importlib.import_module("segno")
-    original = segno.make
+    symbol: Any = importlib.import_module("processors.symbol")  # before processors.render takes its name from it
+    original = symbol.make_symbol
     if "elsewhere" in options:
         child.sys = SimpleNamespace(platform="elsewhere")
 
-    def make(content: bytes, **kwargs: Any) -> Any:
-        verb, _, rest = content.decode("latin-1").partition(":")
+    def make(spec: RenderSpec) -> Symbol:
+        verb, _, rest = spec.content.decode("latin-1").partition(":")
         if verb == "DIE":
             way, _, times = rest.partition(":")
-            deaths = folder / sha256(content).hexdigest()
+            deaths = folder / sha256(spec.content).hexdigest()
             with deaths.open("ab") as file:
                 file.write(b"x")
             if not times or deaths.stat().st_size <= int(times):
                 WAYS[way]()
-        return original(content, **kwargs)
+        made: Symbol = original(spec)
+        return made
 
-    segno.make = make
+    symbol.make_symbol = make
     child.main()
 
 

@@ -10,9 +10,13 @@ import importlib
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tests.support.trace import TraceWriter
+
+if TYPE_CHECKING:
+    from processors.spec import RenderSpec
+    from processors.symbol import Symbol
 
 
 def command(trace: Path, slow_render_s: float = 0.0) -> tuple[str, ...]:
@@ -23,16 +27,17 @@ def command(trace: Path, slow_render_s: float = 0.0) -> tuple[str, ...]:
 def main(trace: Path, slow_render_s: float) -> None:
     """Wrap, then serve as the product's child does. A name that is gone ends the child, and so the worker."""
     child = importlib.import_module("streams.rendering.child")
-    segno = importlib.import_module("segno")
+    symbol: Any = importlib.import_module("processors.symbol")  # before processors.render takes its name from it
     writer = TraceWriter(trace)
-    original = segno.make
+    original = symbol.make_symbol
 
-    def make(*args: Any, **kwargs: Any) -> Any:
+    def make(spec: RenderSpec) -> Symbol:
         writer.write("encoded")
         time.sleep(slow_render_s)
-        return original(*args, **kwargs)
+        made: Symbol = original(spec)
+        return made
 
-    vars(segno)["make"] = make
+    symbol.make_symbol = make
     child.main()
 
 

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import tomllib
 from importlib.metadata import version
+from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
@@ -22,13 +24,14 @@ def refusal_of(spec_of: MakeSpec, content: object = "https://example.com", **fie
     return refusal.value
 
 
-def test_a_rendered_request_comes_with_its_facts(spec_of: MakeSpec) -> None:
+def test_a_rendered_request_comes_with_its_facts(spec_of: MakeSpec, repository: Path) -> None:
+    package = tomllib.loads((repository / "pyproject.toml").read_text())["project"]
     rendered = render(spec_of())
     facts = rendered.verification
 
     assert (rendered.media_type, rendered.version, rendered.error_correction) == ("image/png", 2, "q")
     assert rendered.mask == 6
-    assert rendered.renderer == f"segno/{version('segno')}"
+    assert rendered.renderer == f"{package['name']}/{package['version']}"
     assert (facts.contrast_ratio, facts.quiet_zone_modules, facts.module_px, facts.inverted) == (21.0, 4.0, 8.0, False)
 
 
