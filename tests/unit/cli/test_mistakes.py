@@ -30,7 +30,7 @@ ONE_LINE = re.compile(r"error [a-z_]+: [^\n]+\n")
         (["render", "--request", "absent.jsonl"], 2, "error usage: absent.jsonl cannot be read"),
         (["render", "a", "--json", "-o", "-"], 2, "error usage: --json and -o - both want standard output"),
         (["render", ""], 1, "error content_empty: "),
-        (["render", "a", "--format", "pdf"], 1, "error format_unavailable: "),
+        (["render", "a", "--format", "txt", "--size", "300"], 1, "error format_unavailable: txt has a character a module"),
         (["render", "a", "--dark", "red"], 1, "error invalid_option: dark must be #rgb or #rrggbb"),
         (["publish", "absent.jsonl"], 2, "error usage: absent.jsonl cannot be read"),
         (["tail", "everything"], 2, "error usage: Invalid value for "),
