@@ -46,18 +46,18 @@ class LineSums:
             self._add(around, top, raster.module_px)
         self._add(border, raster.width_px - raster.after_px, raster.after_px)
 
-        self._group_sums = group_bytes.sum(axis=1, dtype=np.int64)
         places = np.arange(raster.module_px, dtype=np.int64)
-        self._group_moments = self._copies * (group_bytes * places).sum(axis=1)
+        self._groups = np.stack((group_bytes.sum(axis=1, dtype=np.int64), (group_bytes * places).sum(axis=1)))
         behind = self._length - 1 - raster.left_bytes - raster.module_px * np.arange(raster.groups)
         below = np.array([self._below(top, self._copies) for top in tops])
         self._weights = (self._copies * behind[None, :] + self._length * below[:, None]) % _MODULUS
 
     def checksum(self, windows: NDArray[np.intp]) -> int:
         """The Adler-32 of the image that shows these windows, lines x groups."""
-        sums = self._group_sums[windows]
-        low = self._sum + self._copies * int(sums.sum())
-        high = self._weighted + int(np.vdot(sums, self._weights)) - int(self._group_moments[windows].sum())
+        sums = self._groups.take(windows, axis=1)
+        plain, moments = (int(total) for total in sums.reshape(2, -1).sum(axis=1))
+        low = self._sum + self._copies * plain
+        high = self._weighted + int(np.vdot(sums[0], self._weights)) - self._copies * moments
         return high % _MODULUS << 16 | low % _MODULUS
 
     def _below(self, top: int, times: int) -> int:

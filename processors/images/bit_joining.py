@@ -38,9 +38,11 @@ def join_codes(codes: Codes) -> bytes:
     ends = np.cumsum(lengths, dtype=np.uint64)
     starts = ends - lengths
     word, place = starts >> _SIX, starts & _LAST
-    last = np.flatnonzero(np.append(word[1:] != word[:-1], True))
-    first = np.concatenate(([0], last[:-1] + 1))
-    words = np.zeros(len(last) + 1, np.uint64)
+    begins = np.ones(len(word) + 1, np.bool_)  # of a word; one more behind the last code
+    np.not_equal(word[1:], word[:-1], out=begins[1:-1])
+    at = begins.nonzero()[0]
+    first, last = at[:-1], at[1:] - 1
+    words = np.zeros(len(first) + 1, np.uint64)
     words[:-1] = np.bitwise_or.reduceat(values << place, first)
     words[1:] |= values[last] >> _ONE >> (_LAST - place[last])
     joined: bytes = words.astype("<u8").tobytes()

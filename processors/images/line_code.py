@@ -9,7 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from processors.images.bit_joining import WORD, Codes
-from processors.images.deflate import LONGEST_COPY, NO_BITS, SHORTEST_COPY, Bits, BlockCode, Copy, Token, copies, symbol_of
+from processors.images.deflate import (
+    LONGEST_COPY,
+    NO_BITS,
+    SHORTEST_COPY,
+    Bits,
+    BlockCode,
+    Copy,
+    Token,
+    copies,
+    symbol_of,
+)
 from processors.images.raster import WINDOWS, Raster
 
 NO_FILTER, UP = 0, 2
@@ -25,7 +35,7 @@ class Run(NamedTuple):
     """Equal bytes, sent as so many literals, or as one and copies of it."""
 
     byte: int
-    count: int
+    length: int
 
 
 class Piece(NamedTuple):
@@ -142,23 +152,23 @@ class _Runs:
         for end in self._ends:
             value = length = 0
             for run in self._runs[begin:end]:
-                code, bits_of_code = bits[run]
+                code, added = bits[run]
                 value |= code << length
-                length += bits_of_code
+                length += added
             codes.append(Bits(value, length))
             begin = end
         return codes
 
 
 def _line(*runs: Run) -> Pieces:
-    return (Piece(tuple(run for run in runs if run.count)),)
+    return (Piece(tuple(run for run in runs if run.length)),)
 
 
 def _spellings(part: Run | Copy) -> list[tuple[Token, ...]]:
     """The ways to send a part; where two are as short, the first is taken."""
     if isinstance(part, Copy):
         return [(part,)]
-    ways: list[tuple[Token, ...]] = [(part.byte,) * part.count]
-    if part.count > SHORTEST_COPY:
-        ways.append((part.byte, *copies(part.count - 1, 1)))
+    ways: list[tuple[Token, ...]] = [(part.byte,) * part.length]
+    if part.length > SHORTEST_COPY:
+        ways.append((part.byte, *copies(part.length - 1, 1)))
     return ways

@@ -1,6 +1,6 @@
 """PNG files of one bit a pixel (PNG specification, third edition).
 
-The bytes depend on nothing that is installed: docs/decisions/0010-png-bytes.md has the reasons and figures.
+The bytes depend on nothing that is installed: docs/decisions/0005-png-writer.md has reasons and figures.
 """
 
 from __future__ import annotations

@@ -66,24 +66,14 @@ class Raster(NamedTuple):
         return self.module_bytes - (self.groups - 1) * self.module_px
 
     @property
-    def _light_first(self) -> int:
+    def light_first(self) -> int:
         """Modules' worth of border in the first group, the first of them perhaps in part."""
         return -(-(self.before_px % 8) // self.module_px)
 
     @property
     def _cut_px(self) -> int:
         """How much of a group's first module lies before the group."""
-        return self._light_first * self.module_px - self.before_px % 8
-
-    def windows(self, modules: NDArray[np.uint8]) -> NDArray[np.intp]:
-        """Number of what each group shows, 0 to 511, lines x groups: dark is 1, the first module highest."""
-        padded = np.zeros((self.side, GROUP * (self.groups + 1)), np.uint8)
-        padded[:, self._light_first : self._light_first + self.side] = modules
-        packed = np.packbits(padded, axis=1)
-        windows = packed[:, :-1].astype(np.intp)
-        windows <<= 1
-        windows |= packed[:, 1:] >> 7
-        return windows
+        return self.light_first * self.module_px - self.before_px % 8
 
     def bytes_of_windows(self) -> NDArray[np.uint8]:
         """The bytes of a group for each of its windows, 512 x `module_px`."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from processors.images.adler import LineSums
 from processors.images.bit_joining import Codes, codes_of, join_codes
 from processors.images.line_code import LineCode
-from processors.images.raster import WINDOWS, Raster
+from processors.images.raster import GROUP, WINDOWS, Raster
 
 _ZLIB_HEADER: Final = b"\x78\x01"  # RFC 1950, 2.2: deflate, a window of 32 KiB, no dictionary
 _PLANS: Final = 64
@@ -26,8 +26,7 @@ _PLANS: Final = 64
 def compressed_scanlines(modules: NDArray[np.uint8], raster: Raster) -> bytes:
     """Return the zlib stream of the image that shows `modules` (uint8, side x side, 1 is dark)."""
     plan = _plan(raster)
-    windows = raster.windows(modules)
-    windows[:, -1] += WINDOWS  # the last group has a table of its own
+    windows = plan.windows(modules)
     body = join_codes(plan.codes(windows))
     return _ZLIB_HEADER + body + plan.sums.checksum(windows).to_bytes(4, "big")
 
@@ -41,21 +40,34 @@ class _Plan:
         last[:, raster.last_group_bytes :] = 0
         code = LineCode(raster)
         self.sums = LineSums(raster, np.concatenate((shown, last)), up=code.up)
-        self._head, self._between, self._tail = codes_of(*code.head), codes_of(*code.between), codes_of(*code.tail)
-        self._table = code.group_codes()
+        self._lines, self._padded = raster.side, np.zeros((raster.side, GROUP * (raster.groups + 1)), np.uint8)
+        self._modules = slice(raster.light_first, raster.light_first + raster.side)
+        self._table = np.stack(code.group_codes())
+        head, between, tail = (np.stack(codes_of(*bits)) for bits in (code.head, code.between, code.tail))
+        self._groups = raster.groups * self._table.shape[2]
+        line = np.concatenate((np.zeros((2, self._groups), np.uint64), between), axis=1)
+        lines = np.tile(line, raster.side)
+        lines[:, -between.shape[1] :] = 0  # codes of no bits: the tail is what comes behind the last line
+        self._template = np.concatenate((head, lines, tail), axis=1)
+        self._within = slice(head.shape[1], -tail.shape[1])
+
+    def windows(self, modules: NDArray[np.uint8]) -> NDArray[np.intp]:
+        """Table entry of what each group shows, lines x groups: dark is 1, the first module highest."""
+        padded = self._padded.copy()
+        padded[:, self._modules] = modules
+        packed = np.packbits(padded, axis=1)
+        windows = packed[:, :-1].astype(np.intp)
+        windows <<= 1
+        windows |= packed[:, 1:] >> 7
+        windows[:, -1] += WINDOWS  # the last group has entries of its own
+        return windows
 
     def codes(self, windows: NDArray[np.intp]) -> Codes:
         """The codes of the whole block."""
-        return Codes(self._laid_out(windows, 0), self._laid_out(windows, 1))
-
-    def _laid_out(self, windows: NDArray[np.intp], which: int) -> NDArray[np.uint64]:
-        """All values, or all lengths: what is between two lines stands before each, the first one's left out."""
-        between = self._between[which]
-        groups = self._table[which].take(windows, axis=0).reshape(len(windows), -1)
-        lines = np.empty((len(windows), len(between) + groups.shape[1]), np.uint64)
-        lines[:, : len(between)] = between
-        lines[:, len(between) :] = groups
-        return np.concatenate((self._head[which], lines.reshape(-1)[len(between) :], self._tail[which]))
+        codes = self._template.copy()
+        lines = codes[:, self._within].reshape(2, self._lines, -1)
+        lines[:, :, : self._groups] = self._table.take(windows, axis=1).reshape(2, self._lines, self._groups)
+        return Codes(codes[0], codes[1])
 
 
 _plan = lru_cache(maxsize=_PLANS)(_Plan)
