@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from processors.errors import RenderError, RenderRefused
-from processors.images import png, svg
+from processors.images.formats import FORMATS
 from processors.images.layout import lay_out
 from processors.profile import PROFILES
 from processors.symbol import make_symbol
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from processors.profile import Profile
     from processors.spec import RenderSpec
     from schemas.events import Verification
-
-AVAILABLE: Final = ("png", "svg")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,22 +53,12 @@ def render(spec: RenderSpec, policy: ScanPolicy = ScanPolicy.WARN) -> Rendered:
 
 
 def _rendered(spec: RenderSpec, profile: Profile, policy: ScanPolicy) -> Rendered:
-    if spec.format not in AVAILABLE:
-        raise RenderRefused(
-            "format_unavailable",
-            f"profile {spec.profile} does not make {spec.format} yet; ask for "
-            f"{' or '.join(AVAILABLE)}",
-        )
+    file_format = FORMATS[spec.format]
     check_colours(spec)
     symbol = make_symbol(spec)
     layout = lay_out(spec, symbol.side, profile.max_side_px)
     verification = verify(spec, symbol, layout, policy)
-    if spec.format == "png":
-        artifact = png.write_png(symbol.modules, layout, spec.dark, spec.light)
-        media_type = png.MEDIA_TYPE
-    else:
-        artifact = svg.write_svg(symbol.modules, spec.margin, layout, spec.dark, spec.light)
-        media_type = svg.MEDIA_TYPE
+    artifact = file_format.write(symbol.modules, spec, layout)
     if len(artifact) > profile.max_artifact_bytes:
         raise RenderRefused(
             "output_too_large",
@@ -79,7 +67,7 @@ def _rendered(spec: RenderSpec, profile: Profile, policy: ScanPolicy) -> Rendere
         )
     return Rendered(
         artifact,
-        media_type,
+        file_format.media_type,
         symbol.version,
         symbol.error_correction,
         symbol.mask,

@@ -14,10 +14,10 @@ from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from processors.errors import RequestRefused, shown
+from processors.images.formats import FORMATS
 from processors.profile import PROFILES
 from schemas.events import RenderRequested, RenderSubmitted
 
-FORMATS: Final = ("png", "svg", "pdf", "eps", "txt")
 LEVELS: Final = ("l", "m", "q", "h")
 DELIVERIES: Final = ("inline", "reference")
 
@@ -99,7 +99,7 @@ def normalise(fields: OutputFields) -> RenderSpec:
         raise _one_of("profile", fields.profile, tuple(PROFILES))
     file_format = fields.format.lower()
     if file_format not in FORMATS:
-        raise _one_of("format", fields.format, FORMATS)
+        raise _one_of("format", fields.format, tuple(FORMATS))
     level = fields.error_correction.lower()
     if level not in LEVELS:
         raise _one_of("error_correction", fields.error_correction, LEVELS)
@@ -124,8 +124,8 @@ def _scale_or_size(fields: OutputFields, file_format: str) -> tuple[float | None
             raise RequestRefused("invalid_option", "scale and size exclude each other; send one")
         return None, _whole("size", fields.size, 1, "pixels")
     scale = PROFILES[fields.profile].default_scale if fields.scale is None else fields.scale
-    if file_format == "png":
-        return _whole("scale", scale, 1, "pixels for png"), None
+    if FORMATS[file_format].whole_scale:
+        return _whole("scale", scale, 1, f"pixels for {file_format}"), None
     number = _bounded("scale", scale, MIN_SCALE, "pixels")
     return int(number) if number.is_integer() else number, None
 

@@ -11,19 +11,18 @@ from __future__ import annotations
 
 from datetime import timedelta
 from hashlib import md5, sha256
-from mimetypes import MimeTypes
 
 import obstore
 from obstore.exceptions import AlreadyExistsError, PreconditionError
 from obstore.store import S3Store
 
+from processors.images.formats import FORMATS
 from streams.artifacts.bucket_address import BucketAddress
 from streams.artifacts.bucket_errors import FAILURES, failure_of, no_such_bucket
 from streams.artifacts.deadline import Deadline
 from streams.artifacts.errors import StoreUnavailable
 from streams.artifacts.objects import StoredObject
 
-_MEDIA_TYPES = MimeTypes(filenames=())
 _NOTE = "sha256"
 """Metadata of an object: the header x-amz-meta-sha256."""
 # Shorter than the 60 s after which proxies and servers commonly close idle connections: without retries, a
@@ -97,9 +96,9 @@ class BucketObjects:
     def _write(self, key: str, content: bytes, checksum: str, mode: obstore.PutMode, deadline: Deadline) -> bool:
         deadline.check(key)
         attributes: obstore.Attributes = {_NOTE: checksum}
-        media_type, _ = _MEDIA_TYPES.guess_type(key)
-        if media_type is not None:
-            attributes["Content-Type"] = media_type
+        file_format = FORMATS.get(key.rpartition(".")[2])
+        if file_format is not None:
+            attributes["Content-Type"] = file_format.media_type
         try:
             answer = obstore.put(self._store, key, content, attributes=attributes, mode=mode, use_multipart=False)
         except (AlreadyExistsError, PreconditionError):

@@ -40,7 +40,7 @@ def render(
     content_type: Annotated[str | None, typer.Option("--type", "-t", metavar="TYPE", help="A content type: wifi, vcard, …; `qrstream content-types` has them.", show_default=False)] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where to write; - is standard output. Without it the symbol is drawn.", show_default=False)] = None,
     request: Annotated[Path | None, typer.Option("--request", metavar="FILE", help="Requests as JSON Lines instead of TEXT; - is standard input.", show_default=False)] = None,
-    format_: Annotated[str | None, typer.Option("--format", "-f", help="png or svg; by default from the name of -o, else png.", show_default=False)] = None,
+    format_: Annotated[str | None, typer.Option("--format", "-f", help="png, svg, pdf, eps or txt; by default from the name of -o, else png.", show_default=False)] = None,
     error_correction: Annotated[str | None, typer.Option("--error-correction", "-e", metavar="L|M|Q|H", help="Level, m by default.", show_default=False)] = None,
     boost: Annotated[bool | None, typer.Option("--boost/--no-boost", help="A higher level where it costs no space (default).", show_default=False)] = None,
     scale: Annotated[float | None, typer.Option("--scale", help="Pixels per module, 8 by default.", show_default=False)] = None,
@@ -152,13 +152,14 @@ def _content(words: list[str], content_type: str | None) -> str | bytes:
 def _request_of(text: str | bytes, given: dict[str, Any], output: Path | None) -> RenderRequested:
     import time
 
+    from processors.images.formats import FORMATS
     from schemas.events import RenderRequested
 
     for colour in ("dark", "light"):
         if given.get(colour) == "transparent":
             given[colour] = None
     suffix = output.suffix[1:].lower() if output is not None else ""
-    if "format" not in given and suffix in {"png", "svg", "pdf", "eps", "txt"}:
+    if "format" not in given and suffix in FORMATS:
         given["format"] = suffix
     return RenderRequested(request_id="render", requested_at=time.time_ns() // 1_000_000, content=text, **given)
 

@@ -89,7 +89,7 @@ def publish_bad_records(run: StreamRun) -> dict[str, Sent]:
     send("past its deadline", *record("past its deadline", "late", deadline=1))
     send("negative scale", invalid_key("negative scale").encode(), record("negative scale", scale=-1.0)[1])
     send("unknown format", invalid_key("unknown format").encode(), record("unknown format", format="bmp3")[1])
-    send("pdf", *record("pdf", format="pdf"))
+    send("blue text", *record("blue text", format="txt", dark="#0000ff"))
     return sent
 
 
@@ -187,7 +187,7 @@ def test_three_thousand_bytes_fail_for_every_request_and_are_no_dead_letter(pois
 
 @pytest.mark.parametrize(
     ("case", "code"),
-    [("past its deadline", "deadline_exceeded"), ("negative scale", "invalid_option"), ("unknown format", "invalid_option"), ("pdf", "format_unavailable")],
+    [("past its deadline", "deadline_exceeded"), ("negative scale", "invalid_option"), ("unknown format", "invalid_option"), ("blue text", "format_unavailable")],
 )
 def test_a_permanent_failure_is_a_failed_event_and_no_dead_letter(poisoned: Poisoned, case: str, code: str) -> None:
     assert_failed(poisoned, case, code, "permanent")

@@ -50,7 +50,7 @@ def test_the_child_refuses_scan_warnings_if_its_worker_does(new_renderer: NewRen
 
 def test_an_error_of_the_child_is_the_error_of_this_process(renderer: Renderer) -> None:
     specs = [
-        spec_of("A1", format="pdf"), spec_of("7" * 7090), spec_of("A1", dark="#ffffff"), spec_of("A1", dark="#fffffe"), spec_of("A1", size=3, scale=None),
+        spec_of("A1", format="txt", dark="#0000ff"), spec_of("7" * 7090), spec_of("A1", dark="#ffffff"), spec_of("A1", dark="#fffffe"), spec_of("A1", size=3, scale=None),
         spec_of("A1", scale=1_000_000), spec_of("A1" * 500_000),
     ]
     here = []

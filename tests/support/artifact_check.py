@@ -94,9 +94,7 @@ def _palette(chunks: dict[str, bytes]) -> NDArray[np.uint8]:
 def svg_pixels(artifact: bytes) -> NDArray[np.uint8]:
     """Grey levels of an SVG that draws a ground and horizontal strokes one unit wide, as ours do."""
     text = artifact.decode("utf-8")
-    box = re.search(r'viewBox="0 0 (\d+) (\d+)"', text)
-    assert box is not None, "no viewBox"
-    width, height = int(box[1]), int(box[2])
+    width, height = _units(text)
     units = np.full((height, width), 255, np.uint8)
     for path in re.finditer(r"<path ([^>]*?)/>", text):
         attributes = dict(re.findall(r'([a-z-]+)="([^"]*)"', path[1]))
@@ -105,6 +103,17 @@ def svg_pixels(artifact: bytes) -> NDArray[np.uint8]:
         else:
             _stroke(units, attributes["d"], _grey(attributes["stroke"]))
     return np.repeat(np.repeat(units, SVG_SCALE, axis=0), SVG_SCALE, axis=1)
+
+
+def _units(text: str) -> tuple[int, int]:
+    """Width and height in modules: the view box, or where there is none the size in px by the scale."""
+    box = re.search(r'viewBox="0 0 (\d+) (\d+)"', text)
+    if box is not None:
+        return int(box[1]), int(box[2])
+    size, scale = re.search(r'width="(\d+)" height="(\d+)"', text), re.search(r'transform="scale\((\d+)\)"', text)
+    assert size is not None, "neither view box nor size"
+    factor = 1 if scale is None else int(scale[1])
+    return int(size[1]) // factor, int(size[2]) // factor
 
 
 def _stroke(units: NDArray[np.uint8], path: str, level: int) -> None:
@@ -122,7 +131,7 @@ def _stroke(units: NDArray[np.uint8], path: str, level: int) -> None:
 
 def _grey(colour: str) -> int:
     digits = colour.removeprefix("#")
-    named = {"black": "000000", "white": "ffffff"}
+    named = {"black": "000000", "white": "ffffff", "red": "ff0000", "tan": "d2b48c"}
     digits = named.get(colour, digits if len(digits) == 6 else "".join(2 * d for d in digits))
     red, green, blue = bytes.fromhex(digits)
     return round(0.299 * red + 0.587 * green + 0.114 * blue)

@@ -41,7 +41,7 @@ ONE_LINE = re.compile(r"error [a-z_]+: [^\n]+\n")
         (["render", "--type", "wifi", "ssid=x", "hidden=yes"], 1, "error invalid_payload: payload wifi, hidden: must be true or false"),
         (["content-types", "wify"], 1, "error invalid_payload: payload type 'wify' is not known; did you mean wifi?"),
         (["render", ""], 1, "error content_empty: "),
-        (["render", "a", "--format", "pdf"], 1, "error format_unavailable: "),
+        (["render", "a", "--format", "txt", "--size", "300"], 1, "error format_unavailable: txt has a character a module"),
         (["render", "a", "--dark", "red"], 1, "error invalid_option: dark must be #rgb or #rrggbb"),
         (["publish", "absent.jsonl"], 2, "error usage: absent.jsonl cannot be read"),
         (["tail", "everything"], 2, "error usage: Invalid value for "),

@@ -39,15 +39,39 @@ def test_the_decoder_is_named_by_its_installed_version() -> None:
     assert f"zxing-cpp/{version('zxing-cpp')}" == DECODER
 
 
-@pytest.mark.parametrize("format_", ["pdf", "eps", "txt"])
-def test_a_format_that_the_profile_does_not_make_is_refused(spec_of: MakeSpec, format_: str) -> None:
-    refusal = refusal_of(spec_of, format=format_)
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"dark": "#123456"}, "leave dark and light out, or ask for dark #ffffff on light #000000, not #123456 on #ffffff"),
+        ({"light": None}, "not #000000 on transparent"),
+        ({"scale": 4}, "leave scale and size out"),
+        ({"size": 300}, "leave scale and size out"),
+    ],
+)
+def test_a_format_that_cannot_do_what_an_option_asks_for_says_so(
+    spec_of: MakeSpec, fields: dict[str, object], says: str
+) -> None:
+    refusal = refusal_of(spec_of, format="txt", **fields)
 
     assert refusal.code == "format_unavailable"
-    assert refusal.message == f"profile qr-1 does not make {format_} yet; ask for png or svg"
+    assert says in refusal.message
 
 
-@pytest.mark.parametrize("format_", ["png", "svg"])
+@pytest.mark.parametrize(
+    ("format_", "media_type"),
+    [
+        ("png", "image/png"),
+        ("svg", "image/svg+xml"),
+        ("pdf", "application/pdf"),
+        ("eps", "application/postscript"),
+        ("txt", "text/plain; charset=utf-8"),
+    ],
+)
+def test_each_format_has_its_media_type(spec_of: MakeSpec, format_: str, media_type: str) -> None:
+    assert render(spec_of(format=format_)).media_type == media_type
+
+
+@pytest.mark.parametrize("format_", ["png", "svg", "pdf", "eps"])
 @pytest.mark.parametrize(
     ("dark", "light", "says"),
     [
@@ -91,7 +115,7 @@ def test_the_contrast_ratio_is_that_of_wcag() -> None:
     assert contrast_ratio("#767676", "#ffffff") == pytest.approx(4.54, abs=0.005)
 
 
-@pytest.mark.parametrize("format_", ["png", "svg"])
+@pytest.mark.parametrize("format_", ["png", "svg", "pdf", "eps"])
 def test_a_size_below_one_pixel_a_module_names_the_least(spec_of: MakeSpec, format_: str) -> None:
     refusal = refusal_of(spec_of, format=format_, size=32)
 
