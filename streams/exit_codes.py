@@ -38,6 +38,7 @@ class ExitCode(IntEnum):
     BROKER_LOST = 74, "the broker or the schema registry stopped answering; start again"
     RENDERER = 75, "the process that renders cannot be started; start again"
     STORE = 76, "the artifact store does not answer; start again"
+    OTHER_BYTES = 77, "this installation makes other bytes than the profile has fixed; install the pinned requirements"
 
 
 RESTARTABLE = frozenset({ExitCode.FENCED, ExitCode.RECORDS_SKIPPED, ExitCode.COMMIT_UNCERTAIN, ExitCode.BROKER_LOST, ExitCode.CRASHED, ExitCode.RENDERER, ExitCode.STORE})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,7 +31,7 @@ from streams.ownership.owners import Owners
 from streams.ownership.ownership import Claim, Ownership
 from streams.process_end import before_end
 from streams.rendering.journal import Journal
-from streams.rendering.renderer import Renderer
+from streams.rendering.renderer import process_renderer
 from streams.settings import Settings, process_settings
 from streams.topics import CLAIMS_CHANGELOG, INTAKE, RENDERS_CHANGELOG, REQUESTED
 
@@ -66,6 +67,12 @@ class App(faust.App):
     @cached_property
     def flow_control(self) -> FlowControl:
         return FlowControl(loop=self.loop)
+
+    async def on_first_start(self) -> None:
+        """Join nothing before the renderer has shown that it makes what its profiles fix."""
+        await super().on_first_start()
+        with ending_with_exit_code():
+            await asyncio.to_thread(renderer.start)
 
     async def on_stop(self) -> None:
         """Close the ownerships last: until then the consumer commits their positions."""
@@ -145,7 +152,7 @@ def _clear_the_records(code: ExitCode) -> None:
 
 
 app = App(process_settings())
-renderer = Renderer(app.settings)
+renderer = process_renderer()
 journal = Journal(Path(app.settings.data_dir) / "journal")
 before_end(_clear_the_records)
 store_threads = ThreadPoolExecutor(STORE_CALLS, thread_name_prefix="artifact-store")

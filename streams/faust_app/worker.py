@@ -19,7 +19,7 @@ from streams.faust_app.credentials import faust_credentials
 from streams.instance import DataFolderError, lock_data_folder
 from streams.logs import configure_logs
 from streams.process_end import end_process, end_process_after
-from streams.rendering.renderer import Renderer, RendererUnavailable
+from streams.rendering.renderer import Renderer, RendererUnavailable, RendererUnfit, process_renderer
 from streams.settings import Settings, SettingsError
 from streams.topic_admin import TopicsUnfit, check
 from streams.topic_reader import BrokerUnreachable
@@ -56,15 +56,15 @@ def run_worker(settings: Settings) -> NoReturn:
         faust_credentials(settings)
     except ssl.SSLError as exc:
         end_process(ExitCode.SETTINGS, f"QR_KAFKA_SSL_*: {exc.strerror or exc}")
+    # Beside the imports and Faust's own start, which takes as long; the app waits for it before it joins the group.
+    threading.Thread(target=start_renderer, args=(process_renderer(),), name="renderer-start", daemon=True).start()
     # Imported here: the import reads the settings and makes the app.
     try:
         from streams.faust_app.agents import intake, render  # noqa: F401, PLC0415  # declares the agents
-        from streams.faust_app.app import app, renderer  # noqa: PLC0415
+        from streams.faust_app.app import app  # noqa: PLC0415
     except (SettingsError, StoreUnreachable) as exc:  # of the artifact store
         end_process(exc.exit_code, str(exc))
 
-    # Beside Faust's own start: the first render need not wait for it.
-    threading.Thread(target=start_renderer, args=(renderer,), name="renderer-start", daemon=True).start()
     StoppableWorker(app).execute_from_commandline()
 
 
@@ -90,7 +90,7 @@ def start_renderer(renderer: Renderer) -> None:
     """Start the child that renders; ends the process where that can't be."""
     try:
         renderer.start()
-    except RendererUnavailable as exc:
+    except (RendererUnavailable, RendererUnfit) as exc:
         end_process(exc.exit_code, str(exc))
 
 

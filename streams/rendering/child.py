@@ -44,6 +44,9 @@ def main() -> None:
         return
     bounded = _bound_memory(setup.header["memory"])
     render = _render_of(setup.header["faults"], setup.header["scan_policy"])
+    if setup.header["vectors"] and (fault := _fault_of_this_installation()):
+        worker.sendall(Frame({"ready": False, "reason": fault}).encoded())
+        return
     worker.sendall(Frame({"ready": True, "memory_bounded": bounded}).encoded())
     while (frame := read_frame(worker, reader)) is not None:
         # The worker kills a render at its bound, much earlier. This is for a worker that is gone, where no signal says so.
@@ -107,6 +110,17 @@ def _render_of(faults: dict[str, Any] | None, scan_policy: str) -> Callable[[Ren
     from streams.rendering.faults import RenderFaults, with_faults  # noqa: PLC0415
 
     return with_faults(render_any, RenderFaults.from_members(faults))
+
+
+def _fault_of_this_installation() -> str | None:
+    from processors.golden import OtherBytes  # noqa: PLC0415  # under the bounds
+    from streams.rendering.golden_vectors import check_all  # noqa: PLC0415
+
+    try:
+        check_all()
+    except OtherBytes as other:
+        return str(other)
+    return None
 
 
 def _answer(render: Callable[[RenderSpec, int], Rendered], frame: Frame) -> Frame:

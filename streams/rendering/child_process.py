@@ -48,6 +48,7 @@ class ChildTerms:
         memory: bytes of address space.
         faults: of `RenderFaults`, as members, or None.
         scan_policy: of `ScanPolicy`.
+        vectors: whether it makes the golden vectors first.
     """
 
     command: Sequence[str]
@@ -55,6 +56,11 @@ class ChildTerms:
     memory: int
     faults: Mapping[str, Any] | None
     scan_policy: str
+    vectors: bool
+
+
+class ChildUnfit(Exception):
+    """The child makes other bytes than a profile has fixed; the message says which."""
 
 
 class ChildDied(Exception):
@@ -78,6 +84,7 @@ class ChildProcess:
 
         Raises:
             ChildDied: it ended first, or was not ready within START_SECONDS.
+            ChildUnfit: it makes other bytes.
             OSError: there is no room for another process, or no such program.
         """
         self._terms = terms
@@ -100,8 +107,11 @@ class ChildProcess:
         self.pid = self._process.pid
         alarm = terms.bound * 2 + 1
         faults = None if terms.faults is None else dict(terms.faults)
-        setup = Frame({"memory": terms.memory, "faults": faults, "scan_policy": terms.scan_policy, "alarm": alarm})
+        setup = Frame({"memory": terms.memory, "faults": faults, "scan_policy": terms.scan_policy, "vectors": terms.vectors, "alarm": alarm})
         ready = self._introduced(setup)
+        if not ready.header["ready"]:
+            self.kill()
+            raise ChildUnfit(ready.header["reason"])
         self.memory_bounded = ready.header.get("memory_bounded") is True
 
     @property

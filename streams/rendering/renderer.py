@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
+from functools import cache
 from typing import Final
 
 import structlog
@@ -22,9 +23,9 @@ from processors.render import Rendered
 from processors.spec import RenderSpec
 from streams.exit_codes import ExitCode
 from streams.ownership.errors import OwnershipLost
-from streams.rendering.child_process import ChildDied, ChildProcess, ChildTerms, RenderOverdue
+from streams.rendering.child_process import ChildDied, ChildProcess, ChildTerms, ChildUnfit, RenderOverdue
 from streams.rendering.faults import RenderFaults
-from streams.settings import Settings
+from streams.settings import Settings, process_settings
 
 log = structlog.get_logger(__name__)
 
@@ -39,6 +40,12 @@ class RendererUnavailable(OwnershipLost):
     """No child can be started, so nothing can be rendered: the process ends, and its restart tries again."""
 
     exit_code = ExitCode.RENDERER
+
+
+class RendererUnfit(OwnershipLost):
+    """Other bytes than a profile has fixed are made here: this worker must answer nobody."""
+
+    exit_code = ExitCode.OTHER_BYTES
 
 
 class Renderer:
@@ -62,6 +69,7 @@ class Renderer:
         self._faults = None if faults is None else asdict(faults)
         self._turn = threading.Lock()
         self._child: ChildProcess | None = None
+        self._proven = False
         # Linux ends a child when the thread that started it ends (prctl(2)), so one thread starts them all and stays.
         self._starter = ThreadPoolExecutor(1, thread_name_prefix="renderer-start")
 
@@ -72,7 +80,12 @@ class Renderer:
         return child.pid if child is not None and child.alive else None
 
     def start(self) -> None:
-        """Start the child, so that the first render does not wait for it. Raises RendererUnavailable."""
+        """Start the child, which makes the golden vectors first.
+
+        Raises:
+            RendererUnavailable: it cannot be started.
+            RendererUnfit: it makes other bytes.
+        """
         with self._turn:
             self._ready_child()
 
@@ -99,6 +112,7 @@ class Renderer:
 
         Raises:
             RendererUnavailable: the child cannot be started.
+            RendererUnfit: it is the first one, and makes other bytes.
         """
         with self._turn:
             work = _Work(specs, deaths, go_on)
@@ -130,11 +144,17 @@ class Renderer:
         return self._child
 
     def _started(self) -> ChildProcess:
-        terms = ChildTerms(self.command, self._bound, self._memory, self._faults, self._scan_policy)
+        terms = ChildTerms(self.command, self._bound, self._memory, self._faults, self._scan_policy, vectors=not self._proven)
         reason = ""
         for _ in range(_MOST_STARTS):
             try:
-                return self._starter.submit(ChildProcess, terms).result()
+                child = self._starter.submit(ChildProcess, terms).result()
+                self._proven = True  # the same code each time: once is enough
+                return child
+            except ChildUnfit as exc:
+                raise RendererUnfit(
+                    f"{exc}; this worker must not join: install the pinned requirements (requirements.txt, with hashes), and report it if they are"
+                ) from exc
             except (ChildDied, OSError) as exc:
                 # The last line of a traceback is the one that says what went wrong.
                 reason = (str(exc).strip().splitlines() or [type(exc).__name__])[-1]
@@ -187,3 +207,9 @@ class _Work:
             yield self._specs[index], self._tries[index] + 1
             if alone:
                 return
+
+
+@cache
+def process_renderer() -> Renderer:
+    """The renderer of this process."""
+    return Renderer(process_settings())
