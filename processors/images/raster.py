@@ -81,9 +81,3 @@ class Raster(NamedTuple):
         bits = shown.astype(np.uint8) ^ np.uint8(self.light)
         pixels = np.repeat(bits, self.module_px, axis=1)[:, self._cut_px :][:, : GROUP * self.module_px]
         return np.packbits(pixels, axis=1)
-
-    def repeats(self, byte: int) -> bool:
-        """Whether a group's byte is the one before it in every window: one module has both."""
-        first = (8 * (byte - 1) + self._cut_px) // self.module_px
-        last = (8 * byte + 7 + self._cut_px) // self.module_px
-        return byte > 0 and first == last

@@ -45,6 +45,6 @@ def write_spec(modules: NDArray[np.uint8], spec: RenderSpec, _layout: Layout) ->
             f"txt is black and white: leave dark and light out, or ask for dark {_WHITE} on light {_BLACK}, "
             f"not {spec.dark or 'transparent'} on {spec.light or 'transparent'}",
         )
-    if spec.size is not None or spec.scale != PROFILES[spec.profile].default_scale:
+    if spec.scale != PROFILES[spec.profile].default_scale:  # None where there is a size
         raise RenderRefused("format_unavailable", "txt has a character a module: leave scale and size out")
     return write_txt(modules, spec.margin, dark_is_ink=spec.dark == _WHITE)

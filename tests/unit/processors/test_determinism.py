@@ -22,6 +22,9 @@ for fields in (
     {"content": "\u65e5\u672c\u00a5", "size": 200, "margin": 0, "dark": "#fff", "light": "#000"},
     {"content": "I\u0131\u0130i", "error_correction": "Q", "boost": False, "dark": "#ABCDEF", "light": "#123"},
     {"content": "A" * 500},
+    {"content": "I\u0131\u0130i", "format": "pdf", "dark": "#123", "scale": 1.5},
+    {"content": "I\u0131\u0130i", "format": "eps", "size": 100.0},
+    {"content": "I\u0131\u0130i", "format": "txt"},
 ):
     spec, content_hash = identify(RenderRequested(request_id="r", requested_at=0, **fields))
     rendered = render(spec)
@@ -50,5 +53,5 @@ def test_the_bytes_do_not_depend_on_hash_seed_locale_or_time_zone(repository: Pa
     outputs = [worker.communicate(timeout=120)[0] for worker in workers]
 
     assert [worker.returncode for worker in workers] == [0, 0, 0]
-    assert len(outputs[0].splitlines()) == 7
+    assert len(outputs[0].splitlines()) == 10
     assert outputs[0] == outputs[1] == outputs[2]

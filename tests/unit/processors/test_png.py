@@ -22,7 +22,7 @@ from processors.images.png import write_png
 from processors.render import render
 from processors.symbol import make_symbol
 from tests.unit.processors.conftest import MakeSpec
-from tests.unit.processors.pixels import read_png
+from tests.unit.processors.pixels import _unfiltered, read_png
 
 CONTENT = "https://example.com/menü"
 
@@ -95,8 +95,10 @@ def test_the_file_is_small(spec_of: MakeSpec) -> None:
 @st.composite
 def rasters(draw: st.DrawFn) -> tuple[Layout, NDArray[np.uint8]]:
     """Symbols of any modules at scales below, at, beside and above eight, with any border."""
-    modules = draw(st.sampled_from([21, 25, 29, 45, 57])) if draw(st.integers(0, 9)) else 177
-    scale = draw(st.sampled_from([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 16, 17, 24, 40, 90]))
+    modules, scale = draw(
+        st.tuples(st.sampled_from([21, 25, 29, 45]), st.sampled_from([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 16, 17, 24, 40]))
+        | st.tuples(st.just(177), st.integers(1, 4))
+    )
     before = draw(st.integers(0, 40))
     after = draw(st.sampled_from([before, before + 1, 0, 33]))
     seed = draw(st.integers(0, 2**32 - 1))
@@ -118,6 +120,17 @@ def test_every_geometry_is_read_as_the_pixels_that_it_means(
 
     assert np.array_equal(read_png(file), np.where(pixels[:, :, None] == 1, dark, light))
     assert bytes(cramjam.zlib.decompress(idat(file))) == zlib.decompress(idat(file))
+
+
+def test_long_lines_are_repeated_by_a_filter_and_read_the_same(spec_of: MakeSpec) -> None:
+    modules = make_symbol(spec_of(CONTENT)).modules
+    file = write_png(modules, Layout(4_203, 168, 1, 2), "#000000", "#ffffff")
+    lines = zlib.decompress(idat(file))
+    kinds = lines[:: 4_203 // 8 + 2]
+
+    assert (kinds.count(0), kinds.count(2)) == (1 + 25 + 1, 4_203 - 27)
+    pixels = np.pad(modules.repeat(168, axis=0).repeat(168, axis=1), (1, 2))
+    assert np.array_equal(np.unpackbits(_unfiltered(lines, 526, 4_203), axis=1)[:, :4_203], 1 - pixels)
 
 
 def idat(file: bytes) -> bytes:
