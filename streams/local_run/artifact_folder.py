@@ -41,7 +41,7 @@ class ArtifactFolder:
     def _write(self, content_hash: str, extension: str, artifact: bytes) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         file = self.folder / f"{content_hash}.{extension}"
-        # The bytes of profile qr-1 may change between releases: a file of an older one is replaced.
+        # The bytes of a profile that is not frozen may change between releases: a file of an older one is replaced.
         if not file.is_file() or file.read_bytes() != artifact:
             unfinished = file.with_suffix(".unfinished")
             unfinished.write_bytes(artifact)

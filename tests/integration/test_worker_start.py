@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from confluent_kafka import OFFSET_INVALID
 from confluent_kafka.admin import NewPartitions
 
 from streams.exit_codes import ExitCode
@@ -106,3 +107,13 @@ def test_lost_state_is_refused_and_says_what_to_do(stream: StreamRun) -> None:
     reasons = [line["reason"] for line in again.log_lines() if line["event"] == "process_ends"]
     assert len(reasons) == 1
     assert "QR_APP_ID" in reasons[0]
+
+
+def test_a_worker_that_makes_other_bytes_than_its_profile_joins_nothing(stream: StreamRun) -> None:
+    worker = stream.start("--other-bytes")
+    assert worker.wait(120) == ExitCode.OTHER_BYTES
+    [end] = [line for line in worker.log_lines() if line["event"] == "process_ends"]
+    assert end["exit_name"] == "OTHER_BYTES"
+    assert end["reason"].startswith("golden vector 1 of profile qr-1 (png, version 1) has another file; this worker must not join: ")
+    assert stream.trace.events("opened") == []
+    assert set(stream.committed_offsets().values()) == {OFFSET_INVALID}

@@ -77,7 +77,9 @@ def main() -> None:
     if options.skip_delivery:
         skip_one_delivery(trace, options.skip_delivery)
     slow_down(options.slow_fence, options.slow_restore)
-    importlib.import_module("streams.rendering.renderer").Renderer.command = faulty_render_child.command(options.trace, options.slow_render)
+    importlib.import_module("streams.rendering.renderer").Renderer.command = faulty_render_child.command(
+        options.trace, options.slow_render, *(["other-bytes"] if options.other_bytes else [])
+    )
     if options.failing_render:
         fail_renders(options.failing_render)
     if options.request_timeout:
@@ -100,6 +102,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--slow-fence", type=float, default=0, help="seconds")
     parser.add_argument("--slow-restore", type=float, default=0, help="seconds")
     parser.add_argument("--slow-render", type=float, default=0, help="seconds per render")
+    parser.add_argument("--other-bytes", action="store_true", help="its images have other bytes than those of the profile")
     parser.add_argument("--failing-render", help="every render fails with this code")
     parser.add_argument("--request-timeout", type=float, default=0, help="Faust's broker_request_timeout, seconds")
     return parser.parse_args()

@@ -31,20 +31,32 @@ def grey_of(artifact: bytes, media_type: str, page: int = 255) -> NDArray[np.uin
 
 def _painted(artifact: bytes, page: int) -> NDArray[np.uint8]:
     root = ET.fromstring(artifact)
-    left, top, width, height = (int(number) for number in root.attrib["viewBox"].split())
-    assert (left, top) == (0, 0)
+    scales = [_scale_of(element) for element in root.iter() if "transform" in element.attrib]
+    assert len(scales) <= 1
+    if "viewBox" in root.attrib:
+        assert not scales
+        left, top, width, height = (int(number) for number in root.attrib["viewBox"].split())
+        assert (left, top) == (0, 0)
+    else:
+        width, height = (int(root.attrib[name]) // (scales or [1])[0] for name in ("width", "height"))
     canvas = np.full((height, width), page, np.uint8)
     for element in root.iter():
         if element.tag == f"{SVG}path":
             _draw(canvas, element.attrib)
         else:
-            assert element.tag == f"{SVG}svg"
+            assert element.tag in {f"{SVG}svg", f"{SVG}g"}
     return canvas
+
+
+def _scale_of(element: ET.Element) -> int:
+    found = re.fullmatch(r"scale\((\d+)\)", element.attrib["transform"])
+    assert found is not None
+    return int(found[1])
 
 
 def _draw(canvas: NDArray[np.uint8], path: dict[str, str]) -> None:
     height, width = canvas.shape
-    assert set(path) <= {"d", "fill", "stroke", "class"}
+    assert set(path) <= {"d", "fill", "stroke", "class", "transform"}
     if "fill" in path:
         assert path["d"] == f"M0 0h{width}v{height}h-{width}z"
         canvas[:] = _grey(path["fill"])
