@@ -13,7 +13,7 @@ Examples:
   QR_BROKER=127.0.0.1:9092 qrstream bench pipeline
 
 \b
-Measurements: machine (how fast a plain loop runs), cached-path (outcomes a second), latency (at 200
+Measurements: machine (how fast a plain loop runs), cached-path and unique-path (outcomes a second), latency (at 200
 requests a second), restart (after kill -9), many-hashes (memory and restore of 100,000 hashes),
 many-partitions (64), delay (due records a second of the forwarder, and how late they are).
 Each makes topics of its own names, which stay on a broker given by QR_BROKER; without QR_BROKER a
