@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-PINNED: Final = {"qr-1": "91ab7d4ac75bb9c992caf13245ed157d4c85ec86eb5538384f00d6de37e7650c"}
+PINNED: Final = {"qr-1": "57c39c27f25a98e65091dc214a799803409b3b9be23d87b504a49bb8e4e42c87"}
 """SHA-256 of the file of each frozen profile, by its name."""
 
 

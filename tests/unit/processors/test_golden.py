@@ -16,7 +16,7 @@ from processors.images import png
 from processors.profile import DEFAULT_PROFILE, PROFILES
 from tests.golden.make_vectors import by_segno
 
-RELEASED = {"qr-1": "91ab7d4ac75bb9c992caf13245ed157d4c85ec86eb5538384f00d6de37e7650c"}
+RELEASED = {"qr-1": "57c39c27f25a98e65091dc214a799803409b3b9be23d87b504a49bb8e4e42c87"}
 """Pinned a second time: who edits a released file has to edit this, too."""
 
 
@@ -47,7 +47,7 @@ def test_the_vectors_have_every_version_level_mask_and_format(vectors: bytes) ->
 def test_the_small_symbols_of_the_vectors_are_segnos(vectors: bytes) -> None:
     compared = 0
     for spec, made in read(vectors):
-        if made.symbol["version"] <= 3 and spec.format == "png":
+        if made.symbol["version"] <= 3:
             assert by_segno(spec) == made.symbol
             compared += 1
     assert compared > 100
