@@ -8,18 +8,17 @@ from pathlib import Path
 from types import FrameType
 
 import structlog
-from confluent_kafka import KafkaException
 
 from streams.delay.forwarder import Forwarder, ForwarderRefused
 from streams.delay.open_transactions import OpenTransactionAlarm
 from streams.exit_codes import ExitCode
-from streams.instance import DataFolderError, instance_id, lock_data_folder
+from streams.instance import instance_id
 from streams.logs import configure_logs
 from streams.ownership.errors import OwnershipLost
 from streams.process_end import end_process, end_process_after
 from streams.settings import Settings
-from streams.topic_admin import TopicsUnfit, check
-from streams.topic_reader import BrokerUnreachable, TopicMissing
+from streams.start_checks import ending_the_process, lock_and_check
+from streams.topic_reader import TopicMissing
 
 log = structlog.get_logger("streams.delay")
 
@@ -36,19 +35,11 @@ def run_delay(settings: Settings) -> None:
     configure_logs(settings)
     # Of the forwarder alone, in the data folder that it may share with a worker: it keeps the instance id.
     folder = Path(settings.data_dir) / "delay"
-    try:
-        _lock = lock_data_folder(folder)
+    with ending_the_process():
+        _lock = lock_and_check(settings, folder)
         instance = instance_id(settings.model_copy(update={"data_dir": folder}))
-        for warning in check(settings):
-            log.warning("broker_settings", warning=warning)
         stopping = _stop_on_signals()
         forwarder = Forwarder(settings, instance, stopping)
-    except DataFolderError as exc:
-        end_process(ExitCode.DATA_FOLDER, str(exc))
-    except KafkaException as exc:
-        end_process(ExitCode.SETTINGS, f"QR_KAFKA_*: {exc.args[0].str()}")
-    except (BrokerUnreachable, TopicsUnfit) as exc:
-        end_process(exc.exit_code, str(exc))
     log.info("delay_starts", instance=instance)
     watch = OpenTransactionAlarm(settings)
     watching = threading.Thread(target=watch.look_until, args=(stopping,), name="open-transactions", daemon=True)

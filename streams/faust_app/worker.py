@@ -11,18 +11,15 @@ from typing import TYPE_CHECKING, NoReturn
 
 import faust
 import structlog
-from confluent_kafka import KafkaException
 
 from streams.artifacts.errors import StoreUnreachable
 from streams.exit_codes import ExitCode
 from streams.faust_app.credentials import faust_credentials
-from streams.instance import DataFolderError, lock_data_folder
 from streams.logs import configure_logs
 from streams.process_end import end_process, end_process_after
 from streams.rendering.renderer import Renderer, RendererUnavailable, RendererUnfit, process_renderer
 from streams.settings import Settings, SettingsError
-from streams.topic_admin import TopicsUnfit, check
-from streams.topic_reader import BrokerUnreachable
+from streams.start_checks import ending_the_process, lock_and_check
 
 if TYPE_CHECKING:
     from streams.faust_app.app import App
@@ -41,16 +38,8 @@ def run_worker(settings: Settings) -> NoReturn:
     """
     configure_logs(settings)
     tell_what_is_not_there_yet(settings)
-    try:
-        _lock = lock_data_folder(Path(settings.data_dir))
-        for warning in check(settings):
-            log.warning("broker_settings", warning=warning)
-    except DataFolderError as exc:
-        end_process(ExitCode.DATA_FOLDER, str(exc))
-    except KafkaException as exc:
-        end_process(ExitCode.SETTINGS, f"QR_KAFKA_*: {exc.args[0].str()}")
-    except (BrokerUnreachable, TopicsUnfit) as exc:
-        end_process(exc.exit_code, str(exc))
+    with ending_the_process():
+        _lock = lock_and_check(settings, Path(settings.data_dir))
     refuse_taken_address(settings)
     try:
         faust_credentials(settings)

@@ -74,6 +74,9 @@ class ScriptedProducer:
             deliver()
         self.waiting.clear()
 
+    def flush(self, _timeout: float) -> None:
+        self.poll(0)
+
     def commit_transaction(self, _timeout: float) -> None:
         self.poll(0)
         self._next("commit")
@@ -181,6 +184,15 @@ def test_a_record_too_large_for_the_broker_names_its_request(producing: Any, ref
     # Once to learn that one of them is too large, once more to learn which.
     assert [call for call in scripted.calls if call != "produce"] == ["begin", "commit", "abort"] * 2
     assert producer.publish(Batch(lambda _key: None, 6, 7, rows={b"small": b"row"}), "changelog", 0).offset == scripted.offset
+
+
+def test_the_gap_that_a_refused_batch_leaves_is_not_taken_for_an_answer(producing: Any) -> None:
+    gap = failure(KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER, abort=True)
+    producer, scripted = producing(refused={b"outcome"}, produce=[None, None, None, gap])
+    with pytest.raises(OutputTooLarge) as caught:
+        producer.publish(batch(), "changelog", 0)
+    assert caught.value.origin == 6
+    assert [call for call in scripted.calls if call != "produce"] == ["begin", "commit", "abort", "begin", "abort", "begin", "commit", "abort"]
 
 
 def test_offsets_of_an_aborted_transaction_are_forgotten(producing: Any) -> None:
