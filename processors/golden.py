@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from processors.errors import RenderError
 from processors.images.formats import FORMATS
 from processors.images.layout import lay_out
 from processors.jsonl import parse_request
@@ -56,18 +57,19 @@ def check(profile: str, vectors: bytes) -> int:
         raise OtherBytes(f"the golden vectors of profile {profile} were edited (SHA-256 {found}, not {PINNED[profile]})")
     number = 0
     for number, (spec, wanted) in enumerate(read(vectors), 1):
-        made = make(spec)
+        vector = f"golden vector {number} of profile {profile} ({spec.format}, version {wanted.symbol['version']})"
+        try:
+            made = make(spec)
+        except RenderError as refusal:
+            raise OtherBytes(f"{vector} is refused as {refusal.code}") from refusal
         if made != wanted:
-            raise OtherBytes(
-                f"golden vector {number} of profile {profile} ({spec.format}, version {wanted.symbol['version']}) "
-                f"has another {'symbol' if made.symbol != wanted.symbol else 'file'}"
-            )
+            raise OtherBytes(f"{vector} has another {'symbol' if made.symbol != wanted.symbol else 'file'}")
     return number
 
 
 def read(vectors: bytes) -> Iterator[tuple[RenderSpec, Made]]:
     """Each vector's spec, and what was made of it when the profile was frozen."""
-    for line in vectors.decode().splitlines():
+    for line in vectors.splitlines():  # of bytes: a str would be cut at U+2028 too, which JSON leaves as it is
         members = json.loads(line)
         made = Made(members.pop("symbol"), members.pop("file"))
         yield validate(parse_request(json.dumps(members), request_id="golden", requested_at=0)), made

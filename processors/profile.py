@@ -53,8 +53,8 @@ _DEFAULTS: Final = MappingProxyType(
         "light": "#ffffff",
     }
 )
-# 10,000 px is 85 cm at 300 dpi; a PNG of that side unpacks to 12.5 MB. Higher costs a worker more memory than its
-# batch may have; print beyond it takes SVG.
+# 10,000 px is 85 cm at 300 dpi; a PNG of that side unpacks to 12.5 MB, which is what its readers pay. Print beyond it
+# takes SVG.
 _MAX_SIDE_PX: Final = 10_000
 # What a changelog row may hold: the artifact is one, and travels inline in each event.
 _MAX_ARTIFACT_BYTES: Final = 256 * 1024

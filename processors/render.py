@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from processors.errors import RenderError, RenderRefused
+from processors.images.drawing import least_bytes
 from processors.images.formats import FORMATS
 from processors.images.layout import lay_out
 from processors.profile import PROFILES
@@ -13,6 +14,7 @@ from processors.symbol import make_symbol
 from processors.verify import ScanPolicy, check_colours, verify
 
 if TYPE_CHECKING:
+    from processors.images.formats import Format
     from processors.profile import Profile
     from processors.spec import RenderSpec
     from schemas.events import Verification
@@ -58,13 +60,12 @@ def _rendered(spec: RenderSpec, profile: Profile, policy: ScanPolicy) -> Rendere
     symbol = make_symbol(spec)
     layout = lay_out(spec, symbol.side, profile.max_side_px)
     verification = verify(spec, symbol, layout, policy)
+    # Asked first: a margin of half a million transparent rows takes seconds and a gigabyte to draw.
+    if file_format.is_drawing and least_bytes(spec.margin, spec.dark) > profile.max_artifact_bytes:
+        raise _too_large(spec, file_format, profile)
     artifact = file_format.write(symbol.modules, spec, layout)
     if len(artifact) > profile.max_artifact_bytes:
-        raise RenderRefused(
-            "output_too_large",
-            f"the {spec.format} has {len(artifact):,} bytes; at most "
-            f"{profile.max_artifact_bytes:,} are carried; ask for a smaller scale or size",
-        )
+        raise _too_large(spec, file_format, profile)
     return Rendered(
         artifact,
         file_format.media_type,
@@ -73,4 +74,12 @@ def _rendered(spec: RenderSpec, profile: Profile, policy: ScanPolicy) -> Rendere
         symbol.mask,
         verification,
         profile.renderer,
+    )
+
+
+def _too_large(spec: RenderSpec, file_format: Format, profile: Profile) -> RenderRefused:
+    options = "margin" if file_format.is_drawing else "scale, size or margin"
+    return RenderRefused(
+        "output_too_large",
+        f"the {spec.format} has more than the {profile.max_artifact_bytes:,} bytes that are carried; ask for a smaller {options}",
     )

@@ -140,7 +140,7 @@ def _content(content: str | bytes) -> bytes:
     except UnicodeEncodeError as error:
         raise RequestRefused(
             "invalid_content",
-            f"the content has an unpaired surrogate at character {error.start}, which UTF-8 cannot "
+            f"the content has an unpaired surrogate at character {error.start + 1}, which UTF-8 cannot "
             "hold; repair the text or send its bytes as content_base64",
         ) from error
 

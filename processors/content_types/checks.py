@@ -58,6 +58,11 @@ def code_point(character: str) -> str:
     return f"U+{ord(character):04X}"
 
 
-def mod_97(code: str) -> int:
-    """ISO/IEC 7064 MOD 97-10 of an IBAN or RF reference of ASCII letters and digits: 1 where its check digits are right."""
-    return int("".join(str(int(character, 36)) for character in code[4:] + code[:4])) % 97
+def has_check_digits(code: str) -> bool:
+    """Whether the check digits of an IBAN or RF reference, its third and fourth character, are those of its other letters and digits.
+
+    ISO/IEC 7064 MOD 97-10. 98 less a remainder is 02 to 98: 00, 01 and 99 are never made, though they leave the
+    same remainder as 97, 98 and 02.
+    """
+    number = int("".join(str(int(character, 36)) for character in code[4:] + code[:2]) + "00")
+    return code[2:4] == f"{98 - number % 97:02d}"

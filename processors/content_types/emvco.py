@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar, Final
 
 from processors.content_types.checks import check_choice, check_length, check_line, check_pattern, decimal_of
 from processors.content_types.declaration import Declaration, Objects, check, refused
-from processors.content_types.tlv import CRC_ID, LONGEST_VALUE, data_object, taken_apart, with_crc
+from processors.content_types.tlv import CRC_ID, CRC_LENGTH, LONGEST_VALUE, data_object, taken_apart, with_crc
 
 LONGEST: Final = 512
 """EMVCo merchant-presented mode 1.1, requirements, payload length: characters, fewer where some take several bytes."""
@@ -22,6 +22,10 @@ _AMOUNT: Final = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _ID: Final = re.compile(r"[0-9]{2}")
 _ASKED: Final = re.compile(r"[AME]{1,3}")
 _ANS: Final = re.compile(r"[ -~]+")
+_LANGUAGE: Final = re.compile(r"[A-Za-z]{2}")
+_LOCAL_LENGTHS: Final = {"01": 25, "02": 15}
+_ADDITIONAL_TEMPLATES: Final = 50
+_LONGEST_UNIQUE_ID: Final = 32
 _MOST_AMOUNT: Final = 13
 _MOST_PERCENT: Final = 5
 
@@ -100,11 +104,13 @@ class Emvco:
     def _taken(self) -> dict[str, str]:
         if self.from_text is None:
             return {}
+        check_line(self, "from_text", self.from_text)
         try:
             objects = taken_apart(self.from_text)
         except ValueError as error:
             raise refused(self, "from_text", f"is no EMV QR code: {error}; take it anew from the symbol") from error
-        if next(iter(objects)) != "00" or objects["00"] != "01" or next(reversed(objects)) != CRC_ID:
+        *_, last = objects
+        if next(iter(objects)) != "00" or objects["00"] != "01" or last != CRC_ID or len(objects[CRC_ID]) != CRC_LENGTH:
             raise refused(self, "from_text", "is no EMV QR code: it begins with 000201 and ends with its CRC, 6304 and four digits; take it anew from the symbol")
         if with_crc(self.from_text[:-8]) != self.from_text[:-4] + self.from_text[-4:].upper():
             raise refused(self, "from_text", "has a wrong CRC; take it anew from the symbol")
@@ -161,11 +167,13 @@ class Emvco:
         found: dict[str, str | None] = {}
         for identifier, value in sorted((objects or {}).items()):
             self._check_id(field, identifier, least, most)
-            is_template = int(identifier) >= template_from
-            if is_template == isinstance(value, str):
-                raise refused(self, f"{field} {identifier}", "must be an object of its data objects" if is_template else f"must be a string; templates have ids from {template_from} on")
+            self._check_kind(f"{field} {identifier}", value, is_template=int(identifier) >= template_from, template_from=template_from)
             found[identifier] = self._value(f"{field} {identifier}", value) if isinstance(value, str) else self._template(f"{field} {identifier}", value, unique_id=True)
         return found
+
+    def _check_kind(self, field: str, value: object, *, is_template: bool, template_from: int) -> None:
+        if is_template == isinstance(value, str):
+            raise refused(self, field, "must be an object of its data objects" if is_template else f"must be a string; templates have ids from {template_from} on")
 
     def _template(self, field: str, objects: Objects | None, *, unique_id: bool = False) -> str | None:
         if objects is None:
@@ -173,6 +181,8 @@ class Emvco:
         # 00 names whose template it is.
         if unique_id and "00" not in objects:
             raise refused(self, field, "has no data object 00, the globally unique identifier that says whose it is")
+        if unique_id and isinstance(objects["00"], str):
+            self._ans(f"{field} 00", objects["00"], _LONGEST_UNIQUE_ID)
         text = ""
         for identifier, value in sorted(objects.items()):
             self._check_id(field, identifier, 0, 99)
@@ -186,10 +196,12 @@ class Emvco:
         if self.additional is None:
             return None
         for identifier, value in self.additional.items():
-            if isinstance(value, str) and "01" <= identifier <= "08":
+            self._check_id("additional", identifier, 1, 99)
+            self._check_kind(f"additional {identifier}", value, is_template=int(identifier) >= _ADDITIONAL_TEMPLATES, template_from=_ADDITIONAL_TEMPLATES)
+            if isinstance(value, str) and identifier <= "08":
                 self._ans(f"additional {identifier}", value, 25)
-            elif identifier == "09":
-                check_pattern(self, "additional 09", value if isinstance(value, str) else "", _ASKED, "one or more of A, M and E")
+            elif isinstance(value, str) and identifier == "09":
+                check_pattern(self, "additional 09", value, _ASKED, "one or more of A, M and E")
         try:
             kept = taken_apart(taken.get("62", ""))
         except ValueError as error:
@@ -197,8 +209,18 @@ class Emvco:
         return self._template("additional", {**kept, **self.additional})
 
     def _local(self) -> str | None:
-        if self.local is not None and not {"00", "01"} <= self.local.keys():
+        if self.local is None:
+            return None
+        if not {"00", "01"} <= self.local.keys():
             raise refused(self, "local", "needs 00, the language in two letters (ISO 639), and 01, the merchant's name")
+        for identifier, value in self.local.items():
+            self._check_id("local", identifier, 0, 99)
+            if not isinstance(value, str):
+                raise refused(self, f"local {identifier}", "must be a string; there are no templates here")
+            if identifier == "00":
+                check_pattern(self, "local 00", value, _LANGUAGE, "two letters, such as ZH (ISO 639)")
+            elif identifier in _LOCAL_LENGTHS:
+                check_length(self, f"local {identifier}", value, _LOCAL_LENGTHS[identifier], "EMVCo")
         return self._template("local", self.local)
 
     def _value(self, field: str, value: str) -> str:

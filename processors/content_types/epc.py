@@ -18,7 +18,7 @@ from processors.content_types.checks import (
     check_pattern,
     code_point,
     decimal_of,
-    mod_97,
+    has_check_digits,
 )
 from processors.content_types.declaration import Declaration, check, refused
 
@@ -99,7 +99,7 @@ class Epc:
         country = self.iban[:2]
         if len(self.iban) != _LENGTH_OF.get(country, len(self.iban)):
             raise refused(self, "iban", f"has {len(self.iban)} characters; an IBAN of {country} has {_LENGTH_OF[country]} (ISO 13616)")
-        if mod_97(self.iban) != 1:
+        if not has_check_digits(self.iban):
             raise refused(self, "iban", "has wrong check digits (ISO 13616, modulo 97); compare it with the original")
         if self.bic is not None:
             check_pattern(self, "bic", self.bic, _BIC, "a BIC of 8 or 11 capitals and digits, such as BPOTBEB1 (ISO 9362)")
@@ -114,7 +114,7 @@ class Epc:
         if self.text is not None:
             raise refused(self, "text", "excludes reference (EPC069-12 section 2); send one of them")
         check_pattern(self, "reference", self.reference, _REFERENCE, "1 to 35 of letters, digits, / - ? : ( ) . , ' + and blank")
-        if self.reference.startswith("RF") and not (_RF.fullmatch(self.reference) and mod_97(self.reference) == 1):
+        if self.reference.startswith("RF") and not (_RF.fullmatch(self.reference) and has_check_digits(self.reference)):
             raise refused(self, "reference", "begins with RF, and is no creditor reference with right check digits (ISO 11649), without blanks; compare it with the original")
 
     def _check_words(self, field: str, most: int) -> None:

@@ -6,7 +6,8 @@ from binascii import crc_hqx
 from typing import Final
 
 CRC_ID: Final = "63"
-_CRC_HEAD: Final = "6304"
+CRC_LENGTH: Final = 4
+_CRC_HEAD: Final = f"{CRC_ID}{CRC_LENGTH:02d}"
 LONGEST_VALUE: Final = 99
 _HEAD: Final = 4
 

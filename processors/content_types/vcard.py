@@ -79,9 +79,10 @@ class Vcard:
         if not shown:
             raise refused(self, "name", "is missing; write a name, a part of it, or an organization (RFC 2426 section 3.1.1)")
         parts = [self._text(part) for part in _NAME_PARTS]
+        formatted = self._escaped("organization" if shown is self.organization else "name", shown)
         if not any(parts):
-            parts[0] = self._escaped("name", shown)
-        return [f"FN:{self._escaped('name', shown)}", f"N:{';'.join(parts)}"]
+            parts[0] = formatted
+        return [f"FN:{formatted}", f"N:{';'.join(parts)}"]
 
     def _details(self) -> list[str]:
         lines = self._texts_of(("nickname", "NICKNAME"))

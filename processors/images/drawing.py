@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+
+LEAST_RUN_BYTES: Final = 6
+"""Of a run in any format: svg's `m0 1h1`; pdf and eps have more."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,6 +41,11 @@ def draw(modules: NDArray[np.uint8], margin: int, dark: str | None, light: str |
         return Drawing(side, None, light, *_runs_around(modules, margin))
     rows, starts, lengths = _runs(modules)
     return Drawing(side, light, dark, rows + margin, starts + margin, lengths)
+
+
+def least_bytes(margin: int, dark: str | None) -> int:
+    """Bytes that a drawing cannot be below. Where the dark modules are transparent each row of the margin is a run."""
+    return 0 if dark is not None else 2 * margin * LEAST_RUN_BYTES
 
 
 Runs = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]

@@ -24,7 +24,8 @@ def write_eps(
 ) -> bytes:
     """Return the file, `layout.side_px` points wide; margin in modules, None is transparent."""
     drawing = draw(modules, margin, dark, light)
-    side, whole = decimal(layout.side_px), ceil(layout.side_px)
+    side = decimal(layout.side_px)
+    whole = ceil(float(side))  # of what is written: 25 modules of 0.28 are 7.000000000000001 in doubles
     lines = [
         "%!PS-Adobe-3.0 EPSF-3.0",
         "%%Creator: qrstream",

@@ -38,6 +38,11 @@ class Format:
     whole_scale: bool = False
     longest_side: int | None = None
 
+    @property
+    def is_drawing(self) -> bool:
+        """Whether it is drawn as runs of modules, so that its bytes depend on the margin and not on the scale."""
+        return self.takes_scale and not self.whole_scale
+
 
 _ROWS: Final = (
     Format(

@@ -20,7 +20,7 @@ from processors.images.raster import GROUP, WINDOWS, Raster
 
 _ZLIB_HEADER: Final = b"\x78\x01"  # RFC 1950, 2.2: deflate, a window of 32 KiB, no dictionary
 _PLANS: Final = 64
-"""Rasters whose tables are kept, 10 to 100 KB each: all versions of one scale and margin, and more."""
+"""Rasters whose tables are kept, 40 to 350 KB each: all versions of one scale and margin, and more."""
 
 
 def compressed_scanlines(modules: NDArray[np.uint8], raster: Raster) -> bytes:

@@ -37,6 +37,11 @@ def function_patterns(version: int) -> tuple[NDArray[np.uint8], NDArray[np.bool_
     return modules, taken
 
 
+def data_region(version: int) -> NDArray[np.bool_]:
+    """Return n x n, True for a module of a codeword or a remainder bit (7.7.3)."""
+    return ~function_patterns(version)[1]
+
+
 def _timing(modules: NDArray[np.uint8], taken: NDArray[np.bool_]) -> None:
     """Alternate from dark along row and column 6 (6.3.5); finders cover the ends."""
     modules[TIMING, ::2] = modules[::2, TIMING] = 1

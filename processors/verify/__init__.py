@@ -5,7 +5,6 @@ read_back     the decoder
 charset       texts that some readers take for another character set
 scan_policy   the warnings: when, why, and what to change; and the policy that refuses them
 damage        how much of a symbol can be lost until it is unreadable, for reports
-data_region   where a symbol has data (ISO/IEC 18004)
 """
 
 from __future__ import annotations

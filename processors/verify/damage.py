@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from processors.verify.data_region import data_region
+from processors.symbol.function_patterns import data_region
 from processors.verify.read_back import BLACK_ON_WHITE, read_back
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import StrEnum
+from math import floor
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -43,7 +44,7 @@ _TABLE: Final[Mapping[str, _Warning]] = MappingProxyType(
         ),
         "low_contrast": _Warning(
             refusable=True,
-            told=lambda facts: f"the contrast ratio is {facts.contrast_ratio:.2f} to 1, less than {LEAST_CONTRAST:g} to 1; "
+            told=lambda facts: f"the contrast ratio is {floor(facts.contrast_ratio * 100) / 100:.2f} to 1, less than {LEAST_CONTRAST:g} to 1; "
             "choose a darker dark or a lighter light",
         ),
         "quiet_zone": _Warning(

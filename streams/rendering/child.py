@@ -17,6 +17,7 @@ import socket
 import sys
 import traceback
 from collections.abc import Callable
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -44,10 +45,11 @@ def main() -> None:
         return
     bounded = _bound_memory(setup.header["memory"])
     render = _render_of(setup.header["faults"], setup.header["scan_policy"])
-    if setup.header["vectors"] and (fault := _fault_of_this_installation()):
+    code = _code()
+    if setup.header["proven"] != code and (fault := _fault_of_this_installation()):
         worker.sendall(Frame({"ready": False, "reason": fault}).encoded())
         return
-    worker.sendall(Frame({"ready": True, "memory_bounded": bounded}).encoded())
+    worker.sendall(Frame({"ready": True, "memory_bounded": bounded, "code": code}).encoded())
     while (frame := read_frame(worker, reader)) is not None:
         # The worker kills a render at its bound, much earlier. This is for a worker that is gone, where no signal says so.
         signal.setitimer(signal.ITIMER_REAL, setup.header["alarm"])
@@ -110,6 +112,18 @@ def _render_of(faults: dict[str, Any] | None, scan_policy: str) -> Callable[[Ren
     from streams.rendering.faults import RenderFaults, with_faults  # noqa: PLC0415
 
     return with_faults(render_any, RenderFaults.from_members(faults))
+
+
+def _code() -> str:
+    """SHA-256 of path, length and time of change of every file that is loaded: an upgrade under a running worker changes it."""
+    loaded = sha256()
+    for name, module in sorted(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        # A module of an archive has no file of its own; the archive's reader has.
+        if file is not None and os.path.exists(file):  # noqa: PTH110  # as above
+            facts = os.stat(file)  # noqa: PTH116
+            loaded.update(f"{name}\0{file}\0{facts.st_size}\0{facts.st_mtime_ns}\n".encode())
+    return loaded.hexdigest()
 
 
 def _fault_of_this_installation() -> str | None:

@@ -48,7 +48,7 @@ class ChildTerms:
         memory: bytes of address space.
         faults: of `RenderFaults`, as members, or None.
         scan_policy: of `ScanPolicy`.
-        vectors: whether it makes the golden vectors first.
+        proven: `ChildProcess.code` of one that made the golden vectors; other code makes them first.
     """
 
     command: Sequence[str]
@@ -56,7 +56,7 @@ class ChildTerms:
     memory: int
     faults: Mapping[str, Any] | None
     scan_policy: str
-    vectors: bool
+    proven: str | None
 
 
 class ChildUnfit(Exception):
@@ -77,6 +77,7 @@ class ChildProcess:
     Attributes:
         pid: of the child.
         memory_bounded: whether the system lets us bound its memory.
+        code: identity of the files that it has loaded, all of which make the golden vectors.
     """
 
     def __init__(self, terms: ChildTerms) -> None:
@@ -107,12 +108,13 @@ class ChildProcess:
         self.pid = self._process.pid
         alarm = terms.bound * 2 + 1
         faults = None if terms.faults is None else dict(terms.faults)
-        setup = Frame({"memory": terms.memory, "faults": faults, "scan_policy": terms.scan_policy, "vectors": terms.vectors, "alarm": alarm})
+        setup = Frame({"memory": terms.memory, "faults": faults, "scan_policy": terms.scan_policy, "proven": terms.proven, "alarm": alarm})
         ready = self._introduced(setup)
         if not ready.header["ready"]:
             self.kill()
             raise ChildUnfit(ready.header["reason"])
         self.memory_bounded = ready.header.get("memory_bounded") is True
+        self.code: str = ready.header["code"]
 
     @property
     def alive(self) -> bool:

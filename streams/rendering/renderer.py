@@ -69,7 +69,7 @@ class Renderer:
         self._faults = None if faults is None else asdict(faults)
         self._turn = threading.Lock()
         self._child: ChildProcess | None = None
-        self._proven = False
+        self._proven: str | None = None
         # Linux ends a child when the thread that started it ends (prctl(2)), so one thread starts them all and stays.
         self._starter = ThreadPoolExecutor(1, thread_name_prefix="renderer-start")
 
@@ -80,7 +80,7 @@ class Renderer:
         return child.pid if child is not None and child.alive else None
 
     def start(self) -> None:
-        """Start the child, which makes the golden vectors first.
+        """Start the child, which makes the golden vectors first unless the same files have made them.
 
         Raises:
             RendererUnavailable: it cannot be started.
@@ -112,7 +112,7 @@ class Renderer:
 
         Raises:
             RendererUnavailable: the child cannot be started.
-            RendererUnfit: it is the first one, and makes other bytes.
+            RendererUnfit: it makes other bytes: the first one, or one of files that were changed since.
         """
         with self._turn:
             work = _Work(specs, deaths, go_on)
@@ -144,12 +144,12 @@ class Renderer:
         return self._child
 
     def _started(self) -> ChildProcess:
-        terms = ChildTerms(self.command, self._bound, self._memory, self._faults, self._scan_policy, vectors=not self._proven)
+        terms = ChildTerms(self.command, self._bound, self._memory, self._faults, self._scan_policy, proven=self._proven)
         reason = ""
         for _ in range(_MOST_STARTS):
             try:
                 child = self._starter.submit(ChildProcess, terms).result()
-                self._proven = True  # the same code each time: once is enough
+                self._proven = child.code  # once is enough for the same files; not for those of an upgrade under us
                 return child
             except ChildUnfit as exc:
                 raise RendererUnfit(

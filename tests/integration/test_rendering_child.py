@@ -15,7 +15,7 @@ from structlog.testing import capture_logs
 
 from processors.canonical import content_hash
 from streams.exit_codes import ExitCode
-from streams.rendering.renderer import Renderer, RendererUnavailable
+from streams.rendering.renderer import Renderer, RendererUnavailable, RendererUnfit
 from tests.support.renders import codes, good, spec_of
 from tests.support.waiting import wait_until
 
@@ -85,6 +85,31 @@ def test_a_child_that_cannot_be_started_is_one_line_and_an_exit_code(new_rendere
     assert caught.value.exit_code is ExitCode.RENDERER
     assert reason in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+UPGRADED = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import upgraded
+from streams.rendering import child
+child.main()
+"""
+
+
+def test_a_child_of_an_installation_that_was_changed_under_the_worker_is_not_believed(new_renderer: NewRenderer, tmp_path: Path) -> None:
+    installed = tmp_path / "upgraded.py"
+    installed.write_text("")
+    renderer = new_renderer()
+    renderer.command = (sys.executable, "-c", UPGRADED, str(tmp_path))
+    renderer.start()
+    installed.write_text("from processors.images import png\npng.crc32 = lambda _: 0\n")
+    assert codes(renderer.render_all(good(1))) == ["rendered"]
+    assert renderer.pid is not None
+    os.kill(renderer.pid, signal.SIGKILL)
+    wait_until(lambda: renderer.pid is None, 10, "the child has ended")
+    with pytest.raises(RendererUnfit, match=r"^golden vector 1 of profile qr-1 \(png, version 1\) has another file; this worker must not join: ") as caught:
+        renderer.render_all(good(1))
+    assert caught.value.exit_code is ExitCode.OTHER_BYTES
 
 
 PARENT = """

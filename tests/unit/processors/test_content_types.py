@@ -11,7 +11,7 @@ from processors.content_types import CONTENT_TYPES, Epc, Wifi
 from processors.content_types.declaration import Kind, fields_of
 from processors.content_types.page import markdown
 from processors.content_types.payload import content_of_payload
-from processors.content_types.tlv import crc_16, taken_apart
+from processors.content_types.tlv import crc_16, taken_apart, with_crc
 from processors.errors import RequestRefused
 
 # EMVCo, merchant-presented mode, the specification's own example; lengths count characters, the CRC covers UTF-8.
@@ -152,6 +152,8 @@ def test_a_printed_qris_becomes_the_code_of_one_bill() -> None:
 
 
 PIX = {"type": "emvco", "accounts": {"26": {"00": "br.gov.bcb.pix"}}, "category": "0000", "currency": "986", "country": "BR", "name": "F", "city": "B"}
+CHECK_DIGITS_NEVER_MADE = ("DE00110220330000000056", "DE01110220330000000038", "DE99110220330000000020")
+"""ISO 13616: 98 less a remainder is 02 to 98. Modulo 97 alone takes these for the accounts of 97, 98 and 02."""
 EPC = {"type": "epc", "name": "N", "iban": "DE71110220330123456789"}
 QRIS = {**CONTENT_TYPES["qris"].DECLARED.example, "type": "qris"}
 WIFI = {"type": "wifi", "ssid": "x"}
@@ -257,6 +259,7 @@ REFUSED: list[tuple[Any, str]] = [
     # vCard.
     ({"type": "vcard", "emails": "a@x.example"}, "name: is missing; write a name"),
     ({"type": "vcard", "name": "a\x07"}, "name: has U+0007, a control character that no vCard may hold"),
+    ({"type": "vcard", "organization": "a\x07"}, "organization: has U+0007, a control character that no vCard may hold"),
     ({"type": "vcard", "name": "a", "note": "a\rb"}, "note: has U+000D, a control character"),
     ({"type": "vcard", "name": "a", "emails": ["b"]}, "emails 1: is no e-mail address"),
     ({"type": "vcard", "name": "a", "urls": ["example.com"]}, "urls 1: has no scheme"),
@@ -269,6 +272,7 @@ REFUSED: list[tuple[Any, str]] = [
     ({**EPC, "iban": "de71110220330123456789"}, "iban: must be an IBAN in capitals"),
     ({**EPC, "iban": "DE7111022033012345678"}, "iban: has 21 characters; an IBAN of DE has 22 (ISO 13616)"),
     ({**EPC, "iban": "DE71110220330123456798"}, "iban: has wrong check digits (ISO 13616, modulo 97)"),
+    *(({**EPC, "iban": iban}, "iban: has wrong check digits (ISO 13616, modulo 97)") for iban in CHECK_DIGITS_NEVER_MADE),
     ({**EPC, "bic": "BPOTBEB"}, "bic: must be a BIC of 8 or 11 capitals and digits"),
     ({**EPC, "version": "001"}, "bic: is missing; version 001 needs it"),
     ({**EPC, "version": "1"}, "version: must be one of 002, 001"),
@@ -298,9 +302,11 @@ REFUSED: list[tuple[Any, str]] = [
     ({**PIX, "accounts": {"52": "x"}}, "accounts: has an id that is not two digits from 02 to 51"),
     ({**PIX, "accounts": {"2": "x"}}, "accounts: has an id that is not two digits"),
     ({**PIX, "accounts": {"26": {"00": "x", "1": "y"}}}, "accounts 26: has an id that is not two digits from 00 to 99"),
-    ({**PIX, "accounts": {"26": {"00": "x" * 100}}}, "accounts 26 00: has 100 characters; a data object takes at most 99"),
-    ({**PIX, "accounts": {"26": {"00": "x" * 60, "01": "x" * 60}}}, "accounts 26: has 128 characters; a data object takes at most 99"),
-    ({**PIX, "accounts": {f"{number}": {"00": "x" * 90} for number in range(26, 32)}}, "accounts: and all else make"),
+    ({**PIX, "accounts": {"26": {"00": "x", "01": "x" * 100}}}, "accounts 26 01: has 100 characters; a data object takes at most 99"),
+    ({**PIX, "accounts": {"26": {"00": "x" * 32, "01": "x" * 60}}}, "accounts 26: has 100 characters; a data object takes at most 99"),
+    ({**PIX, "accounts": {"26": {"00": "x" * 33}}}, "accounts 26 00: has 33 characters; EMVCo takes at most 32"),
+    ({**PIX, "accounts": {"26": {"00": "\u00e9"}}}, "accounts 26 00: must be printable ASCII"),
+    ({**PIX, "accounts": {f"{number}": {"00": "x", "01": "x" * 85} for number in range(26, 32)}}, "accounts: and all else make"),
     ({**PIX, "category": "12"}, "category: must be 4 digits"),
     ({**PIX, "currency": "BRL"}, "currency: must be 3 digits (ISO 4217), such as 360"),
     ({**PIX, "country": "br"}, "country: must be 2 capitals"),
@@ -319,14 +325,24 @@ REFUSED: list[tuple[Any, str]] = [
     ({**PIX, "additional": {"05": "x" * 26}}, "additional 05: has 26 characters; EMVCo takes at most 25"),
     ({**PIX, "additional": {"05": "é"}}, "additional 05: must be printable ASCII"),
     ({**PIX, "additional": {"09": "X"}}, "additional 09: must be one or more of A, M and E"),
+    ({**PIX, "additional": {"05": {"00": "x"}}}, "additional 05: must be a string; templates have ids from 50 on"),
+    ({**PIX, "additional": {"09": {"00": "A"}}}, "additional 09: must be a string; templates have ids from 50 on"),
+    ({**PIX, "additional": {"50": "x"}}, "additional 50: must be an object of its data objects"),
+    ({**PIX, "additional": {"00": "x"}}, "additional: has an id that is not two digits from 01 to 99"),
     ({**PIX, "additional": {"50": {"01": "x"}}}, "additional 50: has no data object 00"),
     ({**PIX, "local": {"01": "x"}}, "local: needs 00, the language"),
+    ({**PIX, "local": {"00": "Chinese", "01": "x"}}, "local 00: must be two letters, such as ZH (ISO 639)"),
+    ({**PIX, "local": {"00": "ZH", "01": "x" * 26}}, "local 01: has 26 characters; EMVCo takes at most 25"),
+    ({**PIX, "local": {"00": "ZH", "01": "x", "02": "y" * 16}}, "local 02: has 16 characters; EMVCo takes at most 15"),
+    ({**PIX, "local": {"00": "ZH", "01": {"00": "x"}}}, "local 01: must be a string; there are no templates here"),
     ({**PIX, "others": {"80": "x"}}, "others 80: must be an object of its data objects"),
     ({"type": "emvco", "from_text": QRIS_EXAMPLE[:-1] + "3"}, "from_text: has a wrong CRC; take it anew from the symbol"),
     ({"type": "emvco", "from_text": QRIS_EXAMPLE[:-8]}, "from_text: is no EMV QR code: it begins with 000201 and ends with its CRC"),
     ({"type": "emvco", "from_text": "000202" + QRIS_EXAMPLE[6:]}, "from_text: is no EMV QR code: it begins with 000201"),
     ({"type": "emvco", "from_text": "https://example.com"}, "from_text: is no EMV QR code: no data object begins at character 1"),
     ({"type": "emvco", "from_text": QRIS_EXAMPLE[:-1]}, "from_text: is no EMV QR code: data object 63 at character 188 does not have the length that it says"),
+    ({"type": "emvco", "from_text": with_crc(QRIS_EXAMPLE[:-8] + "6308")}, "from_text: is no EMV QR code: it begins with 000201 and ends with its CRC"),
+    ({"type": "emvco", "from_text": with_crc("0002016501\n")}, "from_text: character 11 is U+000A, a control character"),
     ({"type": "emvco", "from_text": "000201000201"}, "from_text: is no EMV QR code: data object 00 is there twice"),
     # QRIS.
     ({**QRIS, "merchant_pan": "1234"}, "merchant_pan: must be 9360 and 11 to 15 digits"),
@@ -386,6 +402,11 @@ def test_a_type_used_from_python_checks_what_it_is_given() -> None:
         Wifi(ssid=b"x").content()  # type: ignore[arg-type]  # a wrong value on purpose
     with pytest.raises(TypeError):
         Wifi("x")  # type: ignore[call-arg]  # fields are given by name
+
+
+@pytest.mark.parametrize("iban", ["DE97110220330000000056", "DE98110220330000000038", "DE02110220330000000020"])
+def test_the_least_and_greatest_check_digits_of_an_iban_are_taken(iban: str) -> None:
+    assert str(Epc(name="N", iban=iban).content()).endswith(iban)
 
 
 def test_epc_fills_its_331_bytes_and_no_more() -> None:

@@ -9,8 +9,8 @@ import pytest
 from segno import encoder
 
 from processors.symbol import make_symbol
+from processors.symbol.function_patterns import data_region
 from processors.verify.damage import DamageMargin, Loss, _order, damage_margin
-from processors.verify.data_region import alignment_centres, data_region
 from processors.verify.read_back import BLACK_ON_WHITE, read_back
 from tests.unit.processors.conftest import MakeSpec
 
@@ -30,14 +30,6 @@ def test_the_data_region_is_what_segno_leaves_free_for_codewords(version: int) -
 @pytest.mark.parametrize(("version", "modules"), [(1, 208), (2, 359), (7, 1568), (40, 29648)])
 def test_it_has_the_modules_of_table_1(version: int, modules: int) -> None:
     assert np.count_nonzero(data_region(version)) == modules
-
-
-@pytest.mark.parametrize(
-    ("version", "centres"),
-    [(1, ()), (2, (6, 18)), (7, (6, 22, 38)), (32, (6, 34, 60, 86, 112, 138)), (40, (6, 30, 58, 86, 114, 142, 170))],
-)
-def test_the_alignment_patterns_are_where_annex_e_has_them(version: int, centres: tuple[int, ...]) -> None:
-    assert alignment_centres(version) == centres
 
 
 @pytest.mark.parametrize(

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
 from processors import golden
+from processors.errors import RenderRefused
 from processors.golden import OtherBytes, check, make, modules_hash, read
 from processors.images import png
 from processors.profile import DEFAULT_PROFILE, PROFILES
@@ -80,6 +83,18 @@ def test_a_symbol_with_another_mask_and_a_file_with_another_byte_are_named(vecto
         patch.setattr(png, "crc32", lambda _: 0)
         with pytest.raises(OtherBytes, match=r"^golden vector 1 of profile qr-1 \(png, version 1\) has another file$"):
             check("qr-1", vectors)
+
+
+def test_a_vector_that_this_installation_refuses_is_named(vectors: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(golden, "make", Mock(side_effect=RenderRefused("content_too_long")))
+    with pytest.raises(OtherBytes, match=r"^golden vector 1 of profile qr-1 \(png, version 1\) is refused as content_too_long$"):
+        check("qr-1", vectors)
+
+
+def test_a_vector_may_have_what_ends_a_line_in_other_texts_than_json() -> None:
+    content = "a\u2028b\x85c"
+    line = json.dumps({"content": content, "symbol": {}, "file": ""}, ensure_ascii=False)
+    assert [spec.content.decode() for spec, _ in read(f"{line}\n{line}\n".encode())] == [content, content]
 
 
 def test_the_vectors_are_made_without_segno_and_with_another_zlib(repository: Path) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from processors.errors import RequestRefused
@@ -123,3 +125,16 @@ def test_a_line_that_is_no_request_is_refused_by_name(line: str, code: str, says
     assert refusal.value.code == code
     assert says in refusal.value.message
     assert "secret" not in refusal.value.message
+
+
+def test_a_member_that_is_there_twice_is_found_in_one_pass() -> None:
+    members = [f'"{number:x}": 1' for number in range(20_000)]
+
+    def seconds(*more: str) -> float:
+        started = time.thread_time()
+        with pytest.raises(RequestRefused):
+            parsed("{" + ", ".join([*members, *more]) + "}")
+        return time.thread_time() - started
+
+    # Comparing each name with all others takes more than a hundred times as long as reading them.
+    assert seconds(members[-1]) < 10 * seconds()

@@ -10,7 +10,7 @@ import pytest
 
 from processors import render as rendering
 from processors.errors import RenderRefused
-from processors.images import svg
+from processors.images import drawing, svg
 from processors.profile import DEFAULT_PROFILE
 from processors.render import render
 from processors.symbol import Symbol, make_symbol
@@ -137,7 +137,20 @@ def test_a_file_that_is_too_large_is_refused(spec_of: MakeSpec) -> None:
         refusal = refusal_of(spec_of, format="svg")
 
     assert refusal.code == "output_too_large"
-    assert "262,145 bytes; at most 262,144" in refusal.message
+    assert refusal.message == "the svg has more than the 262,144 bytes that are carried; ask for a smaller margin"
+
+
+@pytest.mark.parametrize("format_", ["svg", "pdf", "eps"])
+def test_a_margin_of_more_rows_than_a_file_may_have_is_refused_undrawn(spec_of: MakeSpec, format_: str) -> None:
+    with patch.object(drawing, "_runs", side_effect=AssertionError("drawn")):
+        refusal = refusal_of(spec_of, format=format_, dark=None, scale=0.01, margin=499_900)
+
+    assert refusal.code == "output_too_large"
+    assert refusal.message == f"the {format_} has more than the 262,144 bytes that are carried; ask for a smaller margin"
+
+
+def test_a_margin_that_is_one_rectangle_may_be_wide(spec_of: MakeSpec) -> None:
+    assert render(spec_of(format="svg", scale=0.01, margin=499_900)).verification.quiet_zone_modules == 499_900
 
 
 def test_a_symbol_that_says_something_else_is_never_returned(spec_of: MakeSpec) -> None:

@@ -56,6 +56,8 @@ def test_a_symbol_is_published_with_its_warnings(
             {"dark": "#aaaaaa"},
             "low_contrast: the contrast ratio is 2.32 to 1, less than 3 to 1; choose a darker dark or a lighter light",
         ),
+        # 2.996 to 1, which is not 3.00.
+        ({"dark": "#959595"}, "low_contrast: the contrast ratio is 2.99 to 1, less than 3 to 1; choose a darker dark or a lighter light"),
         ({"margin": 0, "size": 200}, "quiet_zone: the quiet zone is 0 of 4 modules wide; ask for a margin of 4"),
         ({"scale": 1}, "small_modules: a module is 1 px wide, less than 2 px; ask for a larger scale or size"),
         (

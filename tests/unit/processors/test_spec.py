@@ -37,7 +37,7 @@ def test_svg_takes_a_scale_that_is_not_whole(request_of: MakeRequest) -> None:
     [
         ({"content": ""}, "content_empty", "at least one byte"),
         ({"content": b""}, "content_empty", "at least one byte"),
-        ({"content": "ab\ud800"}, "invalid_content", "unpaired surrogate at character 2"),
+        ({"content": "ab\ud800"}, "invalid_content", "unpaired surrogate at character 3"),
         ({"format": "bmp3"}, "invalid_option", "format must be one of png, svg, pdf, eps, txt, not 'bmp3'"),
         ({"format": "png "}, "invalid_option", "format must be"),
         ({"error_correction": "x"}, "invalid_option", "error_correction must be one of l, m, q, h"),

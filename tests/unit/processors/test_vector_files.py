@@ -132,6 +132,14 @@ def test_the_bounding_box_of_an_eps_is_whole(spec_of: MakeSpec) -> None:
     assert lines[2:4] == ["%%BoundingBox: 0 0 37 37", "%%HiResBoundingBox: 0 0 36.3 36.3"]
 
 
+def test_the_bounding_box_of_an_eps_is_no_wider_for_a_double_that_is_just_above(spec_of: MakeSpec) -> None:
+    assert 25 * 0.28 > 7
+
+    lines = render(spec_of(CONTENT, format="eps", scale=0.28, margin=0)).artifact.decode().splitlines()
+
+    assert lines[2:4] == ["%%BoundingBox: 0 0 7 7", "%%HiResBoundingBox: 0 0 7 7"]
+
+
 def test_every_object_of_a_pdf_is_where_its_table_says(spec_of: MakeSpec) -> None:
     file = render(spec_of(CONTENT, format="pdf")).artifact
     table = int(file.splitlines()[-2])

@@ -30,6 +30,7 @@ def test_the_terms_of_a_child_have_the_policy_of_the_settings(policy: str, monke
 
     class Child:
         memory_bounded = True
+        code = "the files"
 
         def __init__(self, terms: ChildTerms) -> None:
             started.append(terms.scan_policy)
