@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 ARGS ?=
 # More arguments for pytest: make test T="-k restore"
 T ?=
+# How many tests run at once. Each of the two has a broker of its own, and most of a stream test is waiting.
+N ?= 2
 
 # Stamps: a file that is newer than what it was made from.
 RUN_READY := $(VENV)/.run-ready
@@ -26,7 +28,7 @@ setup: $(RUN_READY) $(DEV_READY) ## only the set-up: .venv, dependencies, a Java
 
 .PHONY: test
 test: setup ## unit and integration tests, on a real broker (T="-k word" picks some)
-	@$(BIN)/python -m pytest -q -m "not long" $(T)
+	@$(BIN)/python -m pytest -q -m "not long" -n $(N) --dist loadfile $(T)
 
 .PHONY: test-long
 test-long: setup ## the tests that take minutes: chaos and load
@@ -34,7 +36,7 @@ test-long: setup ## the tests that take minutes: chaos and load
 
 .PHONY: unit
 unit: setup ## the tests that need no broker
-	@$(BIN)/python -m pytest -q tests/unit $(T)
+	@$(BIN)/python -m pytest -q -m "not long" tests/unit $(T)
 
 .PHONY: lint
 lint: setup ## rules of style, and of who may import whom
