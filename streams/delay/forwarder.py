@@ -12,7 +12,7 @@ import time
 from typing import Any
 
 import structlog
-from confluent_kafka import Consumer, KafkaError, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from streams import kafka_clients
 from streams.delay.account import Account
@@ -39,6 +39,8 @@ _NOT_ALLOWED = frozenset({
     KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError.GROUP_AUTHORIZATION_FAILED, KafkaError.CLUSTER_AUTHORIZATION_FAILED,
     KafkaError._AUTHENTICATION,  # noqa: SLF001  # librdkafka names its local codes so
 })
+_TOPICS_SECONDS = 30.0
+"""A topic that is gone is no emergency: its records are gone with it, and those of the others go on meanwhile."""
 _NO_SUCH_TOPIC = frozenset({KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION})  # noqa: SLF001
 
 
@@ -92,6 +94,7 @@ class Forwarder:
         self._account = Account(time.monotonic())
         self._aborts = 0
         self._not_before = 0.0
+        self._topics_seen_at = time.monotonic()
 
     def run(self) -> None:
         """Forward until stopped.
@@ -107,12 +110,25 @@ class Forwarder:
                 self._forward_due()
             self._pause_and_resume()
             self._account.tell(time.monotonic(), self._schedule.held)
+            self._look_for_topics()
 
     def close(self) -> None:
         """Leave nothing behind; what is held is in the log."""
         self._consumer.close()
         self._producer.close()
         self._account.tell_all()
+
+    def _look_for_topics(self) -> None:
+        """Not every deletion of a topic that is assigned comes back as an error of its consumer."""
+        if time.monotonic() - self._topics_seen_at < _TOPICS_SECONDS:
+            return
+        self._topics_seen_at = time.monotonic()
+        try:
+            there = self._consumer.list_topics(timeout=5.0).topics
+        except KafkaException:
+            return  # a broker that does not answer is the client's to find again
+        if missing := [topic for topic in self._topics if topic not in there]:
+            raise TopicMissing(f"{', '.join(missing)} is gone; `qrstream topics create` makes it")
 
     def _until_due(self) -> float:
         earliest = self._schedule.earliest_ms()
